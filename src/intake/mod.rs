@@ -1,0 +1,46 @@
+//! Intake: from paths to artifacts, from artifacts to record-aligned blocks. The only stage that opens files.
+//!
+//! It knows names, containers and sizes, and nothing of what records mean: where a block may be cut is told to it.
+
+mod artifact;
+mod blocks;
+mod naming;
+mod walk;
+
+pub use artifact::{Artifact, Content, Encoding, SAMPLE_BYTES};
+pub use blocks::{Block, BlockReader, Limits};
+pub use naming::{Names, NodeGlob, Place, Role, UNNAMED, place_all};
+pub use walk::{Found, Refused, walk};
+
+use std::path::PathBuf;
+
+/// What can go wrong before or while bytes are read. Each names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A path given on the command line does not exist or cannot be looked at.
+    #[error("cannot read {}", path.display())]
+    Root {
+        /// The path as given.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file could not be opened.
+    #[error("cannot open {path}")]
+    Open {
+        /// The artifact's path.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Reading or unpacking stopped before the end.
+    #[error("{path} cannot be read past byte {offset}")]
+    Read {
+        /// The artifact's path.
+        path: String,
+        /// How many unpacked bytes were read before.
+        offset: u64,
+        /// Why.
+        source: std::io::Error,
+    },
+}

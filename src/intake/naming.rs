@@ -1,0 +1,180 @@
+//! Runs, nodes and logs, named from paths and never invented.
+//!
+//! ```text
+//! soak-3/_instances/ch1/logs/clickhouse-server.err.log.2.gz
+//! ^run              ^node    ^log              ^role  ^piece
+//! ```
+//!
+//! Folders whose names only say what is inside (`logs`, `_instances`, `input`) name nothing. A file's own name names the
+//! node where it is not one of the usual names of a log. What names no node is [`UNNAMED`].
+
+use globset::GlobMatcher;
+
+use super::Artifact;
+
+/// The node of files whose path names none.
+pub const UNNAMED: &str = "(unnamed)";
+
+/// Folders that say what they hold, not whose it is.
+const GENERIC_FOLDERS: &[&str] = &[
+    "input", "inputs", "log", "logs", "_instances", "instances", "artifacts", "artifact", "var", "data", "tmp", "output", "out",
+    "clickhouse-server", "clickhouse-keeper", "clickhouse", "server", "docker", "opt", "srv", "home", "etc",
+];
+
+/// File stems that say what they hold, not whose it is.
+const GENERIC_STEMS: &[&str] = &[
+    "clickhouse-server", "clickhouse-keeper", "clickhouse", "server", "keeper", "debug", "trace", "error", "errors", "stderr",
+    "stdout", "console", "output", "log", "zookeeper", "clickhouse-server-stderr", "clickhouse-server-stdout",
+];
+
+/// What an artifact is to its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The log itself.
+    Main,
+    /// The err.log, which repeats the log's worse records.
+    Err,
+}
+
+/// Where an artifact belongs, told by its path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The run: the path above the node, `.` when there is nothing.
+    pub run: String,
+    /// The node, or [`UNNAMED`].
+    pub node: String,
+    /// The log's own name: pieces of one log share it.
+    pub log: String,
+    /// Main log or err.log.
+    pub role: Role,
+    /// The rotation number: 0 is the youngest rotated piece; `None` is the file being written.
+    pub piece: Option<u32>,
+}
+
+/// A `NAME=GLOB` of `--node`, or a `GLOB` of `--run` with its own text as the name.
+#[derive(Debug, Clone)]
+pub struct NodeGlob {
+    /// The node's name.
+    pub name: String,
+    /// What the artifact's path must match.
+    pub glob: GlobMatcher,
+}
+
+/// What the user said about names.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// `--node`, first match wins.
+    pub nodes: Vec<NodeGlob>,
+    /// `--run`: folders that match are runs of their own.
+    pub runs: Vec<GlobMatcher>,
+}
+
+/// Places every artifact. When all artifacts have the same run, it is called `.`.
+pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
+    let mut places: Vec<Place> = artifacts.iter().map(|artifact| place(artifact, names)).collect();
+    let one_run = places.windows(2).all(|pair| pair[0].run == pair[1].run);
+    if one_run {
+        for place in &mut places {
+            ".".clone_into(&mut place.run);
+        }
+    }
+    places
+}
+
+fn place(artifact: &Artifact, names: &Names) -> Place {
+    let (folders, file) = match artifact.relative.rsplit_once('/') {
+        Some((folders, file)) => (folders.split('/').collect(), file),
+        None => (Vec::new(), artifact.relative.as_str()),
+    };
+    let (stem, role, piece) = split_name(file);
+    let named: Vec<&str> = folders.iter().copied().filter(|name| !GENERIC_FOLDERS.contains(name) && !name.is_empty()).collect();
+    let (mut run, mut node) = match node_of_stem(stem) {
+        Some(node) => (named.as_slice(), node),
+        None => match named.split_last() {
+            Some((node, run)) => (run, *node),
+            None => (&[][..], UNNAMED),
+        },
+    };
+    if let Some(given) = names.nodes.iter().find(|given| given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)) {
+        node = &given.name;
+        run = run.strip_suffix(&[node]).unwrap_or(run);
+    }
+    let run = given_run(&folders, names).unwrap_or_else(|| if run.is_empty() { ".".to_owned() } else { run.join("/") });
+    Place { run, node: node.to_owned(), log: stem.to_owned(), role, piece }
+}
+
+/// The innermost folder that a `--run` glob matches.
+fn given_run(folders: &[&str], names: &Names) -> Option<String> {
+    (1..=folders.len()).rev().map(|n| folders[..n].join("/")).find(|folder| names.runs.iter().any(|glob| glob.is_match(folder)))
+}
+
+/// The node that a file's stem names: `ch1`, or the `ch1` of `clickhouse-server-ch1`.
+fn node_of_stem(stem: &str) -> Option<&str> {
+    if GENERIC_STEMS.contains(&stem) {
+        return None;
+    }
+    let tail = ["clickhouse-server-", "clickhouse-server.", "clickhouse-server_", "clickhouse-keeper-"];
+    let node = tail.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(stem);
+    (!node.is_empty()).then_some(node)
+}
+
+/// Splits `NAME[.err].log[.N][.gz]` into its stem, role and rotation number.
+fn split_name(file: &str) -> (&str, Role, Option<u32>) {
+    let mut name = file;
+    for packed in [".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2"] {
+        name = name.strip_suffix(packed).unwrap_or(name);
+    }
+    let mut piece = None;
+    if let Some((head, number)) = name.rsplit_once('.')
+        && let Ok(n) = number.parse()
+        && number.bytes().all(|b| b.is_ascii_digit())
+    {
+        (name, piece) = (head, Some(n));
+    }
+    for text in [".log", ".txt"] {
+        name = name.strip_suffix(text).unwrap_or(name);
+    }
+    for err in [".err", "-err", "_err"] {
+        if let Some(stem) = name.strip_suffix(err) {
+            return (stem, Role::Err, piece);
+        }
+    }
+    (name, Role::Main, piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intake::Content;
+
+    fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<u32>) {
+        let content = Content::Memory([].into());
+        let artifact = Artifact { path: format!("given/{relative}"), relative: relative.to_owned(), content, bytes: 0 };
+        let place = place(&artifact, names);
+        (place.run, place.node, place.log, place.role, place.piece)
+    }
+
+    #[test]
+    fn paths_name_runs_nodes_roles_and_pieces() {
+        for (path, run, node, log, role, piece) in [
+            ("soak-3/_instances/ch1/logs/clickhouse-server.err.log.2.gz", "soak-3", "ch1", "clickhouse-server", Role::Err, Some(2)),
+            ("ch1/clickhouse-server.log", ".", "ch1", "clickhouse-server", Role::Main, None),
+            ("archive_4g/ch2.err.log", "archive_4g", "ch2", "ch2", Role::Err, None),
+            ("clickhouse-server.log.0", ".", UNNAMED, "clickhouse-server", Role::Main, Some(0)),
+            ("input/clickhouse-server.log", ".", UNNAMED, "clickhouse-server", Role::Main, None),
+            ("clickhouse-server-n7.log", ".", "n7", "clickhouse-server-n7", Role::Main, None),
+            ("n1/stderr.log", ".", "n1", "stderr", Role::Main, None),
+        ] {
+            let expected = (run.to_owned(), node.to_owned(), log.to_owned(), role, piece);
+            assert_eq!(placed(path, &Names::default()), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_says_wins() {
+        let glob = |text: &str| globset::Glob::new(text).unwrap().compile_matcher();
+        let names = Names { nodes: vec![NodeGlob { name: "web".to_owned(), glob: glob("**/10.0.0.1/*") }], runs: vec![glob("jobs/*")] };
+        let (run, node, ..) = placed("jobs/b7/10.0.0.1/clickhouse-server.log", &names);
+        assert_eq!((run.as_str(), node.as_str()), ("jobs/b7", "web"));
+    }
+}

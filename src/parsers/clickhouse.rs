@@ -1,0 +1,135 @@
+//! The `ClickHouse` text log, all eras:
+//!
+//! ```text
+//! 2026.08.21 09:47:56.948992 [ 60 ] {} <Error> ServerErrorHandler: Poco::Exception. Code: 1000, e.code() = 104, ...
+//! ```
+//!
+//! A head is known by the fixed places of its stamp. Everything up to the next head belongs to the record. Builds before
+//! 2018 have no `{query id}`. A `<...>` inside a message (a lambda's signature) is not a level: fields are read left to
+//! right, and the first `<` after the braces is the level's.
+
+use nom::bytes::complete::{tag, take_till, take_while1};
+use nom::combinator::opt;
+use nom::sequence::{delimited, terminated};
+use nom::{IResult, Parser};
+
+use super::sample_lines;
+use crate::record::Record;
+use crate::time::Timestamp;
+use crate::vocab::Level;
+
+/// The shortest line that can be a head: a stamp, `[ 1 ]` and `<Test>`.
+const HEAD_MIN: usize = 26 + " [ 1 ] <Test> ".len();
+
+/// Whether a line starts a record: a stamp in its fixed place, then ` [ `, a number and ` ] `.
+#[inline]
+pub(super) fn is_head(line: &[u8]) -> bool {
+    if line.len() < HEAD_MIN || line[4] != b'.' || line[7] != b'.' || line[10] != b' ' || line[13] != b':' {
+        return false;
+    }
+    line[0].is_ascii_digit() && line[19] == b'.' && line[26..29] == *b" [ " && line[29].is_ascii_digit() && Timestamp::read(line).is_some()
+}
+
+/// Reads one record: the head's fields, the message on the head's line, and the rest.
+#[inline]
+pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    if !is_head(bytes) {
+        return None;
+    }
+    let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let line = bytes[..line_end].strip_suffix(b"\r").unwrap_or(&bytes[..line_end]);
+    let rest = bytes.get(line_end + 1..).unwrap_or_default();
+    let (time, stamp_length) = Timestamp::read(line)?;
+    let fields = head_fields(&line[stamp_length..]);
+    let (message, (thread, query_id, level, logger)) = fields.unwrap_or((&line[stamp_length..], (0, b"", b"", b"")));
+    let level = Level::from_head(level).unwrap_or(Level::None);
+    Some(Record { time: Some(time), level, thread, query_id, logger, message, rest })
+}
+
+type Bytes<'a> = &'a [u8];
+type Fields<'a> = (u64, Bytes<'a>, Bytes<'a>, Bytes<'a>);
+
+/// ` [ T ] {query id} <Level> logger: `, leaving the message.
+fn head_fields(input: Bytes<'_>) -> IResult<Bytes<'_>, Fields<'_>, ()> {
+    let (input, thread) = thread(input)?;
+    let (input, query_id) = opt(query_id).parse(input)?;
+    let (input, level) = level(input)?;
+    let (input, logger) = logger(input);
+    Ok((input, (thread, query_id.unwrap_or_default(), level, logger)))
+}
+
+fn thread(input: Bytes<'_>) -> IResult<Bytes<'_>, u64, ()> {
+    let digits = take_while1(|b: u8| b.is_ascii_digit());
+    delimited(tag(" [ "), digits, tag(" ] ")).map(number).parse(input)
+}
+
+fn query_id(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
+    delimited(tag("{"), take_till(|b| b == b'}'), tag("} ")).parse(input)
+}
+
+fn level(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
+    let word = take_while1(|b: u8| b.is_ascii_alphabetic());
+    terminated(delimited(tag("<"), word, tag(">")), opt(tag(" "))).parse(input)
+}
+
+/// The source up to the first `": "`; a line that ends in `:` has an empty message.
+fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
+    match memchr::memmem::find(input, b": ") {
+        Some(at) => (&input[at + 2..], &input[..at]),
+        None => match input.strip_suffix(b":") {
+            Some(source) => (&input[input.len()..], source),
+            None => (input, b""),
+        },
+    }
+}
+
+/// Decimal digits, wrapping beyond 64 bits: a thread number is a label, not a quantity.
+fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |n: u64, b| n.wrapping_mul(10).wrapping_add(u64::from(b - b'0')))
+}
+
+/// How many heads a sample holds.
+pub(super) fn claims(sample: &[u8]) -> usize {
+    sample_lines(sample).filter(|line| is_head(line.trim_ascii_start())).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Record<'_> {
+        parse(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_fields_of_a_head_are_read_left_to_right() {
+        let record = read(
+            "2026.11.29 16:29:56.593522 [ 6 ] {q-1} <Error> shop.orders (StorageReplicatedMergeTree): \
+             DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1\nnext\n",
+        );
+        assert_eq!((record.thread, record.level, record.query_id), (6, Level::Error, &b"q-1"[..]));
+        assert_eq!(record.logger, b"shop.orders (StorageReplicatedMergeTree)");
+        assert_eq!(record.message, b"DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1");
+        assert_eq!(record.rest, b"next\n");
+    }
+
+    #[test]
+    fn an_empty_logger_and_a_missing_query_id_are_heads() {
+        let start = read("2021.02.22 11:03:42.296618 [ 47215 ] {} <Information> : Starting ClickHouse 21.2.3.15");
+        assert_eq!((start.logger, start.message), (&b""[..], &b"Starting ClickHouse 21.2.3.15"[..]));
+        let old = read("2017.02.22 11:03:42.296618 [ 7 ] <Warning> Application: hello\r\n");
+        assert_eq!((old.level, old.query_id, old.message), (Level::Warning, &b""[..], &b"hello"[..]));
+    }
+
+    #[test]
+    fn an_unknown_level_is_kept_as_none() {
+        assert_eq!(read("2021.02.22 11:03:42.296618 [ 7 ] {} <Loud> Application: hello").level, Level::None);
+    }
+
+    #[test]
+    fn lines_that_only_look_like_a_head_are_not_one() {
+        for line in ["2021.02.22 11:03:42.296618 [ x ] {} <Error> a: b", "2021.02.22 11:03:42 hello and so on, more text here", "Code: 210."] {
+            assert!(!is_head(line.as_bytes()), "{line}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Formats: how bytes become records. A parser knows one format and nothing of incidents.
+//!
+//! Cutting and reading are separate: [`Format::is_head`] finds where records start, [`Format::parse`] reads one. So a stack
+//! trace is continuation lines and not a failure, and a file may be cut anywhere at a head.
+
+pub mod clickhouse;
+pub mod exception;
+mod stderr;
+
+use crate::record::Record;
+use crate::time::Timestamp;
+
+/// A known format of text logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// The text log of `ClickHouse` servers and keepers, all eras.
+    ClickHouse,
+    /// What a server process wrote to its standard error.
+    Stderr,
+}
+
+/// What is registered of a format.
+#[derive(Debug)]
+pub struct Spec {
+    /// The format.
+    pub format: Format,
+    /// Its name in `inputs[].format` and in `rules.toml`.
+    pub name: &'static str,
+    /// Whether its records are log records: they enter `records.total`.
+    pub counts_records: bool,
+    is_head: fn(&[u8]) -> bool,
+    parse: fn(&[u8]) -> Option<Record<'_>>,
+    /// How many of the sample's lines it claims.
+    claims: fn(&[u8]) -> usize,
+}
+
+/// Every format, in the order in which ties of sniffing are decided.
+pub const FORMATS: &[Spec] = &[
+    Spec {
+        format: Format::ClickHouse,
+        name: "clickhouse",
+        counts_records: true,
+        is_head: clickhouse::is_head,
+        parse: clickhouse::parse,
+        claims: clickhouse::claims,
+    },
+    Spec {
+        format: Format::Stderr,
+        name: "server-stderr",
+        counts_records: false,
+        is_head: stderr::is_head,
+        parse: stderr::parse,
+        claims: stderr::claims,
+    },
+];
+
+impl Format {
+    /// What is registered of this format.
+    pub fn spec(self) -> &'static Spec {
+        match self {
+            Self::ClickHouse => &FORMATS[0],
+            Self::Stderr => &FORMATS[1],
+        }
+    }
+
+    /// The format registered under a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        FORMATS.iter().find(|spec| spec.name == name).map(|spec| spec.format)
+    }
+
+    /// Whether a line starts a record. `line` begins at the first byte of a line and may reach beyond it.
+    #[inline]
+    pub fn is_head(self, line: &[u8]) -> bool {
+        (self.spec().is_head)(line)
+    }
+
+    /// Reads the record that fills `bytes`; `None` only if they do not begin with a head.
+    #[inline]
+    pub fn parse(self, bytes: &[u8]) -> Option<Record<'_>> {
+        (self.spec().parse)(bytes)
+    }
+
+    /// The stamp of the head that `line` begins with.
+    pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
+        match self {
+            Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
+            Self::Stderr => None,
+        }
+    }
+}
+
+/// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any.
+pub fn sniff(sample: &[u8]) -> Option<Format> {
+    let mut best: Option<(usize, Format)> = None;
+    for spec in FORMATS {
+        let claimed = (spec.claims)(sample);
+        if claimed > 0 && best.is_none_or(|(most, _)| claimed > most) {
+            best = Some((claimed, spec.format));
+        }
+    }
+    best.map(|(_, format)| format)
+}
+
+/// The lines of a sample, without their ends; a last line that the sample cuts is included.
+fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
+    sample.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}

@@ -1,0 +1,48 @@
+//! What a server process wrote to its standard error: the two lines of a start, sanitizer reports, allocator complaints.
+//!
+//! ```text
+//! Logging errors to /var/log/clickhouse-server/clickhouse-server.err.log
+//! ==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x...
+//! ```
+//!
+//! Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
+//! enters `records.total`.
+
+use super::sample_lines;
+use crate::record::Record;
+use crate::vocab::Level;
+
+/// Beginnings that only a server's standard error has.
+const BEGINNINGS: &[&[u8]] = &[
+    b"Logging trace to ",
+    b"Logging debug to ",
+    b"Logging information to ",
+    b"Logging warning to ",
+    b"Logging error to ",
+    b"Logging errors to ",
+    b"Processing configuration file '",
+    b"WARNING: ThreadSanitizer: ",
+    b"WARNING: MemorySanitizer: ",
+];
+
+pub(super) fn is_head(line: &[u8]) -> bool {
+    !line.is_empty()
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+    Some(Record { time: None, level: Level::None, thread: 0, query_id: b"", logger: b"", message, rest: b"" })
+}
+
+pub(super) fn claims(sample: &[u8]) -> usize {
+    sample_lines(sample).filter(|line| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line)).count()
+}
+
+/// `==PID==ERROR: AddressSanitizer: ...` and the like.
+fn is_sanitizer(line: &[u8]) -> bool {
+    line.strip_prefix(b"==").is_some_and(|rest| {
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        digits > 0 && rest[digits..].starts_with(b"==")
+    })
+}

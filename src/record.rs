@@ -1,0 +1,34 @@
+//! One log record, borrowed from the block it stands in.
+
+use crate::time::Timestamp;
+use crate::vocab::Level;
+
+/// One record: a head and the lines that continue it. Borrows everything; lives while its block is in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// When the server's clock says it happened; `None` for formats without stamps.
+    pub time: Option<Timestamp>,
+    /// The level as printed, [`Level::None`] when the word is unknown.
+    pub level: Level,
+    /// The thread: an operating system id in current versions, a small number per process in 18.16.
+    pub thread: u64,
+    /// The query id; empty for background work.
+    pub query_id: &'a [u8],
+    /// The source, up to the first `": "`; may be empty.
+    pub logger: &'a [u8],
+    /// The message on the head's line, without the line's end.
+    pub message: &'a [u8],
+    /// The lines that continue the record, without the head's line; empty for most.
+    pub rest: &'a [u8],
+}
+
+/// Where a record stands: the citation of every number in every report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Locator {
+    /// The index of the artifact in the report's `inputs`.
+    pub artifact: u32,
+    /// The line of the head, from 1.
+    pub line: u64,
+    /// The byte of the head in the unpacked artifact, from 0.
+    pub offset: u64,
+}

@@ -1,0 +1,490 @@
+//! `report.json`: the machine contract (`casdiag.report/1`), and the one value every output is rendered from.
+//!
+//! Fields may be added; none changes its meaning. Times are ISO 8601 with microseconds, with an offset only where the
+//! zone is known. Maps are ordered by key, lists have a stated order, so the same input gives the same bytes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::vocab::{Confidence, Level, Severity};
+
+/// The schema's name.
+pub const SCHEMA: &str = "casdiag.report/1";
+
+/// A whole report.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// What wrote it.
+    pub tool: Tool,
+    /// Whether everything recognised was read whole.
+    pub complete: bool,
+    /// What each node says of its process, by run and node.
+    pub environment: Vec<Environment>,
+    /// Every artifact found, by path.
+    pub inputs: Vec<Input>,
+    /// Reporters and the peers they name, by run and id.
+    pub nodes: Vec<Node>,
+    /// Records counted once each.
+    pub records: Records,
+    /// First codes of records, by code, family and node.
+    pub codes: Vec<CodeRow>,
+    /// Codes mentioned further in, by code and node.
+    pub codes_nested: Vec<CodeRow>,
+    /// Error counters of exported system tables.
+    pub counters: Vec<CounterRow>,
+    /// Signals that occurred, by declaration and node.
+    pub signals: Vec<SignalRow>,
+    /// What was concluded, worst first.
+    pub findings: Vec<Finding>,
+    /// Findings tied by cause, worst first.
+    pub incidents: Vec<Incident>,
+    /// Checked WALs.
+    pub wal: Vec<serde_json::Value>,
+    /// Test results.
+    pub tests: Tests,
+    /// Counts that must agree.
+    pub balances: Vec<Balance>,
+    /// What no finding explains.
+    pub coverage: Coverage,
+    /// Replays in the reference engine.
+    pub replays: Vec<serde_json::Value>,
+    /// Rates over time.
+    pub timeline: Timeline,
+}
+
+/// The program.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `casdiag`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// What a node says of its process.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// The run.
+    pub run: String,
+    /// The node.
+    pub node: String,
+    /// The server's version; several are joined by `, `.
+    pub version: Option<String>,
+    /// The build: revision, hash or build id as printed.
+    pub build: Option<String>,
+    /// When the process started, in order.
+    pub starts: Vec<String>,
+    /// The least level in its main log.
+    pub log_level: Option<Level>,
+    /// Its clock's zone, if the log or the user names it.
+    pub zone: Option<String>,
+}
+
+/// One artifact.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Input {
+    /// Its path.
+    pub path: String,
+    /// Its format, `unknown` or `refused`.
+    pub format: String,
+    /// The run it belongs to.
+    pub run: String,
+    /// The node it belongs to.
+    pub node: String,
+    /// Its size as stored.
+    pub bytes: u64,
+    /// Its records, raw: before the err.log is matched.
+    pub records: u64,
+    /// The smallest stamp of a record that is not suspect.
+    pub first: Option<String>,
+    /// The largest.
+    pub last: Option<String>,
+    /// The zone of its stamps, if known.
+    pub zone: Option<String>,
+    /// What is wrong with it.
+    pub problems: Vec<InputProblem>,
+}
+
+/// A fault of an input.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct InputProblem {
+    /// Its kind.
+    pub kind: String,
+    /// The first line that has it, from 1.
+    pub line: Option<u64>,
+    /// What, and how often.
+    pub detail: String,
+}
+
+/// A server.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// The run.
+    pub run: String,
+    /// Its name.
+    pub id: String,
+    /// `reporter` if its own records are here, `peer` if only others name it.
+    pub role: Role,
+    /// Other names for it.
+    pub aliases: Vec<String>,
+    /// Its records.
+    pub records: u64,
+}
+
+/// Whose records are here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Its own records are here.
+    Reporter,
+    /// Only others' records name it.
+    Peer,
+}
+
+/// Totals.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Records {
+    /// Records, each once.
+    pub total: u64,
+    /// By folded level.
+    pub by_level: BTreeMap<String, u64>,
+    /// By reporter; `RUN/NODE` where there are several runs.
+    pub by_node: BTreeMap<String, u64>,
+    /// Lines that continue a record.
+    pub continuation_lines: u64,
+    /// Lines that belong to no record.
+    pub unparsed_lines: u64,
+    /// Records that may be forged.
+    pub suspect: u64,
+}
+
+/// A code on a node.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CodeRow {
+    /// The code.
+    pub code: u32,
+    /// Its name, if known.
+    pub name: Option<String>,
+    /// The family by message text, where the code is split.
+    pub family: Option<String>,
+    /// The run.
+    pub run: String,
+    /// The reporter.
+    pub node: String,
+    /// Records.
+    pub count: u64,
+    /// The smallest stamp.
+    pub first: Option<String>,
+    /// The largest.
+    pub last: Option<String>,
+}
+
+/// A counter of an exported table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CounterRow {
+    /// The node.
+    pub node: String,
+    /// The table.
+    pub table: String,
+    /// The counter's name.
+    pub name: String,
+    /// The error code.
+    pub code: Option<u32>,
+    /// Its value.
+    pub value: u64,
+    /// When it moved last.
+    pub last: Option<String>,
+}
+
+/// A signal on a node.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SignalRow {
+    /// The signal.
+    pub signal: String,
+    /// What it means.
+    pub what: String,
+    /// The run.
+    pub run: String,
+    /// The reporter.
+    pub node: String,
+    /// Occurrences.
+    pub count: u64,
+    /// How many of them may be forged.
+    pub suspect: u64,
+    /// The smallest stamp.
+    pub first: Option<String>,
+    /// The largest.
+    pub last: Option<String>,
+    /// The busiest minute.
+    pub peak: Option<Peak>,
+    /// Counts by value of the fields that have few values.
+    pub by: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The most frequent values of the fields that have many.
+    pub top: BTreeMap<String, Vec<(String, u64)>>,
+    /// How many different values such a field has.
+    pub distinct: BTreeMap<String, u64>,
+    /// Occurrences whose value was not counted apart because of `--max-subjects`.
+    pub beyond_cap: BTreeMap<String, u64>,
+    /// The first few records.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The busiest minute of a signal.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Peak {
+    /// Occurrences in it.
+    pub per_minute: u64,
+    /// Its start.
+    pub at: String,
+}
+
+/// A cited record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// The artifact.
+    pub path: String,
+    /// The line of the head, from 1.
+    pub line: u64,
+    /// The byte of the head in the unpacked artifact.
+    pub offset: u64,
+    /// The head's line.
+    pub text: String,
+}
+
+/// A conclusion.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// `F1`, `F2`, ... in this order.
+    pub id: String,
+    /// The rule that fired.
+    pub rule: String,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What kind of fault.
+    pub category: String,
+    /// One sentence with the numbers.
+    pub title: String,
+    /// The run.
+    pub run: String,
+    /// Everyone involved.
+    pub nodes: Vec<String>,
+    /// Whose records say so.
+    pub reported_by: Vec<String>,
+    /// Whom they name.
+    pub accused: Vec<String>,
+    /// From the first to the last occurrence.
+    pub window: FindingWindow,
+    /// The rule's named counts, summed over nodes.
+    pub counts: BTreeMap<String, u64>,
+    /// The same by node.
+    pub counts_by_node: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Shares that the rule computes from its counts.
+    pub shares: BTreeMap<String, f64>,
+    /// What it is about: parts, tables, positions.
+    pub subjects: BTreeMap<String, serde_json::Value>,
+    /// The records that show it.
+    pub evidence: Vec<Evidence>,
+    /// How it comes about.
+    pub mechanism: String,
+    /// What the evidence does not rule out.
+    pub not_excluded: Vec<String>,
+    /// What this is not, though it looks like it.
+    pub not_this: Vec<String>,
+    /// What could not have been seen here, and what to collect.
+    pub not_observable: Vec<NotObservable>,
+    /// Issues that know it.
+    pub known: Vec<Known>,
+    /// What to do next.
+    pub next_steps: Vec<String>,
+    /// The findings that explain it.
+    pub caused_by: Vec<String>,
+    /// In how many runs it was found.
+    pub runs: Runs,
+    /// How to run it again in the reference engine.
+    pub replay: Option<serde_json::Value>,
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FindingWindow {
+    /// The first stamp.
+    pub first: Option<String>,
+    /// The last stamp.
+    pub last: Option<String>,
+}
+
+/// k of n runs.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub struct Runs {
+    /// Runs in which the rule fired.
+    pub k: u64,
+    /// All runs.
+    pub n: u64,
+}
+
+/// What could not have been seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotObservable {
+    /// The signal.
+    pub signal: String,
+    /// The node.
+    pub node: String,
+    /// Why not.
+    pub why: String,
+    /// What to collect to see it.
+    pub collect: String,
+}
+
+/// An issue that knows the finding.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Known {
+    /// The issue.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The first version without the fault.
+    pub fixed_in: Option<String>,
+    /// Whether the versions here have the fault.
+    pub applies: Applies,
+}
+
+/// Whether a known issue applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Applies {
+    /// A version here is older than the fix.
+    Yes,
+    /// All versions here have the fix.
+    No,
+    /// The versions do not say.
+    Unknown,
+}
+
+/// Findings tied by cause.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Incident {
+    /// `I1`, `I2`, ...
+    pub id: String,
+    /// The finding the others follow from.
+    pub root: String,
+    /// All of them, root first.
+    pub findings: Vec<String>,
+    /// A sentence for the chain.
+    pub summary: String,
+}
+
+/// Test results.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Tests {
+    /// By source.
+    pub runs: Vec<serde_json::Value>,
+    /// Failing leaves by signature.
+    pub groups: Vec<serde_json::Value>,
+}
+
+/// Two counts that must agree.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Balance {
+    /// What is balanced.
+    pub name: String,
+    /// The run.
+    pub run: String,
+    /// One side.
+    pub left: BalanceSide,
+    /// The other side's parts.
+    pub right: Vec<BalanceSide>,
+    /// Left less right.
+    pub remainder: i64,
+    /// What could explain a remainder.
+    pub could_be: Vec<String>,
+}
+
+/// One side of a balance.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct BalanceSide {
+    /// What is counted.
+    pub what: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// What findings explain, and what they do not.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Coverage {
+    /// Error and Fatal records.
+    pub error_records: u64,
+    /// Those whose signals are a finding's, or benign.
+    pub explained: u64,
+    /// The others by template, most frequent first.
+    pub unexplained: Vec<Unexplained>,
+    /// Messages that may have changed.
+    pub near_misses: Vec<NearMiss>,
+    /// Ignored by request.
+    pub ignored: Vec<serde_json::Value>,
+}
+
+/// A template of unexplained records.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Unexplained {
+    /// The message with what varies replaced.
+    pub template: String,
+    /// Their level.
+    pub level: Level,
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub example: Option<Evidence>,
+}
+
+/// Records that hold a signal's literal and do not fit it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NearMiss {
+    /// The signal.
+    pub signal: String,
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub example: Option<Evidence>,
+}
+
+/// Rates over time.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Timeline {
+    /// The start of second 0.
+    pub start: Option<String>,
+    /// The width of a step.
+    pub step_seconds: u64,
+    /// One per signal and node.
+    pub series: Vec<Series>,
+    /// Moments worth a mark.
+    pub marks: Vec<Mark>,
+}
+
+/// The rate of one signal on one node.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The signal.
+    pub signal: String,
+    /// The run.
+    pub run: String,
+    /// The reporter.
+    pub node: String,
+    /// Seconds since the start, and the count of the step; empty steps are left out.
+    pub points: Vec<(i64, u64)>,
+}
+
+/// A moment.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// When.
+    pub at: String,
+    /// Where.
+    pub node: String,
+    /// What.
+    pub text: String,
+}

@@ -1,0 +1,323 @@
+//! One block read once: records counted, the noteworthy ones kept with the signals found in them.
+//!
+//! A block is scanned alone and in any order with others; whatever needs an order (joining pieces, matching the err.log,
+//! sequences) is left to `streams`. Text stays in the block and is pointed to.
+
+mod problems;
+mod suspects;
+
+use memchr::memchr_iter;
+
+pub use problems::{Problem, ProblemKind};
+
+use crate::parsers::{Format, exception};
+use crate::record::Record;
+use crate::signals::{Hits, SignalSet, Span, Subject};
+use crate::time::Timestamp;
+use crate::vocab::Level;
+use problems::Problems;
+use suspects::Suspects;
+
+/// What is needed to scan any block.
+#[derive(Debug, Clone, Copy)]
+pub struct Scanner<'s> {
+    /// The declared signals.
+    pub signals: &'s SignalSet,
+    /// The families of codes.
+    pub families: &'s Families,
+    /// Records before this are not counted.
+    pub since: Option<Timestamp>,
+    /// Records from this on are not counted.
+    pub until: Option<Timestamp>,
+}
+
+/// How codes are split by message text.
+#[derive(Debug, Default)]
+pub struct Families {
+    /// All families, in the order in which they are tried.
+    pub all: Vec<Family>,
+}
+
+/// One family of a code.
+#[derive(Debug)]
+pub struct Family {
+    /// The code it splits.
+    pub code: u32,
+    /// Its id.
+    pub id: String,
+    /// Any of these on the head's line makes a record one of the family; none means the rest.
+    pub contains: Vec<String>,
+}
+
+impl Families {
+    /// The index of the family of a record with `code`.
+    fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
+        let fits = |family: &Family| {
+            family.contains.is_empty() || family.contains.iter().any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
+        };
+        self.all.iter().position(|family| family.code == code && fits(family)).and_then(|at| u16::try_from(at).ok())
+    }
+}
+
+/// What is known of a block before it is scanned.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockContext {
+    /// The format of its records.
+    pub format: Format,
+    /// Whether records must be compared with those of a twin log.
+    pub hashed: bool,
+    /// Whether it continues a record cut for its length.
+    pub continues: bool,
+    /// Whether the artifact ends with it.
+    pub last: bool,
+}
+
+/// What one block held.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Lines, a last one without an end included.
+    pub lines: u64,
+    /// Records, all of them.
+    pub records: u64,
+    /// Records by [`Level::index`], entries included.
+    pub levels: [u64; Level::ALL.len()],
+    /// Lines that continue a record.
+    pub continuation_lines: u64,
+    /// Lines before the first record of the block that belong to none.
+    pub unparsed_lines: u64,
+    /// Smallest and largest stamp of records that are not suspect.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// The stamp of the last record that is not suspect.
+    pub last_time: Option<Timestamp>,
+    /// The noteworthy records in order.
+    pub entries: Vec<Entry>,
+    /// What was found in them; entries point into it.
+    pub occurrences: Vec<Occurrence>,
+    /// Codes mentioned further in; entries point into it.
+    pub nested: Vec<u32>,
+    /// Near misses: signal and entry.
+    pub near_misses: Vec<(u16, u32)>,
+    /// What is wrong with the bytes, with lines relative to the block.
+    pub problems: Vec<Problem>,
+    /// The version an exception names, if any does.
+    pub version: Option<Span>,
+}
+
+/// A record worth more than a count: worse than Information, or with a signal, or an exception, or suspect.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its stamp.
+    pub time: Option<Timestamp>,
+    /// Its level.
+    pub level: Level,
+    /// Its thread.
+    pub thread: u64,
+    /// Its line in the block, from 0.
+    pub line: u32,
+    /// Its bytes in the block.
+    pub bytes: Span,
+    /// Its message on the head's line, in the block.
+    pub message: Span,
+    /// A hash of its bytes, where the log has a twin.
+    pub hash: u64,
+    /// Its exception's code and family.
+    pub code: Option<(u32, Option<u16>)>,
+    /// Its codes further in, in [`Scan::nested`].
+    pub nested: (u32, u32),
+    /// Its signals, in [`Scan::occurrences`].
+    pub occurrences: (u32, u32),
+    /// Whether the file ends inside it.
+    pub torn: bool,
+    /// Whether its stamp says that it may be forged.
+    pub suspect: bool,
+    /// Whether the record before is a query's, so that this one may be its text.
+    pub after_query: bool,
+}
+
+/// A signal found in an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Occurrence {
+    /// The index of the signal.
+    pub signal: u16,
+    /// Its fields as spans of the block.
+    pub fields: [Span; crate::signals::FIELDS_MAX],
+}
+
+impl Scan {
+    /// The signals of an entry.
+    pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
+        let (from, to) = entry.occurrences;
+        &self.occurrences[from as usize..to as usize]
+    }
+
+    /// The further codes of an entry.
+    pub fn nested_of(&self, entry: &Entry) -> &[u32] {
+        let (from, to) = entry.nested;
+        &self.nested[from as usize..to as usize]
+    }
+}
+
+impl Scanner<'_> {
+    /// Scans one block.
+    pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
+        let mut pass = Pass::new(self, bytes, context);
+        let mut start = None;
+        let mut line_at = 0;
+        let ends = memchr_iter(b'\n', bytes).map(|end| end + 1).chain((!bytes.ends_with(b"\n")).then_some(bytes.len()));
+        for end in ends {
+            if line_at == bytes.len() {
+                break;
+            }
+            let line = &bytes[line_at..];
+            let nuls = if line[0] == 0 { line.iter().take_while(|&&b| b == 0).count().min(end - line_at) } else { 0 };
+            if context.format.is_head(&line[nuls..]) {
+                if let Some((at, number)) = start {
+                    pass.record(at, line_at, number);
+                }
+                start = Some((line_at + nuls, pass.scan.lines));
+            } else if start.is_none() && !context.continues {
+                pass.scan.unparsed_lines += 1;
+            } else {
+                pass.scan.continuation_lines += 1;
+            }
+            pass.scan.lines += 1;
+            line_at = end;
+        }
+        if let Some((at, number)) = start {
+            pass.record(at, bytes.len(), number);
+        }
+        pass.finish()
+    }
+}
+
+/// The state of one pass over a block.
+struct Pass<'s, 'b> {
+    scanner: &'s Scanner<'s>,
+    bytes: &'b [u8],
+    context: BlockContext,
+    scan: Scan,
+    hits: Hits,
+    suspects: Suspects,
+    problems: Problems,
+    after_query: bool,
+}
+
+impl<'s, 'b> Pass<'s, 'b> {
+    fn new(scanner: &'s Scanner<'s>, bytes: &'b [u8], context: BlockContext) -> Self {
+        Self {
+            scanner,
+            bytes,
+            context,
+            scan: Scan::default(),
+            hits: Hits::default(),
+            suspects: Suspects::default(),
+            problems: Problems::of(bytes),
+            after_query: false,
+        }
+    }
+
+    /// One record: the bytes from `start` to `end`, its head on line `line` of the block.
+    fn record(&mut self, start: usize, end: usize, line: u64) {
+        let Some(record) = self.context.format.parse(&self.bytes[start..end]) else { return };
+        if self.outside(record.time) {
+            return;
+        }
+        self.scan.records += 1;
+        self.scan.levels[record.level.index()] += 1;
+        if record.level == Level::None && self.context.format.spec().counts_records {
+            self.problems.note(ProblemKind::UnknownLevel, line);
+        }
+        let in_run = record.time.is_some_and(|time| self.suspects.see(time, &mut self.scan));
+        let exception = exception::of(&record);
+        let subject = Subject { record: &record, exception };
+        self.scanner.signals.find(self.context.format, subject, &mut self.hits);
+        let worse = record.level.may_be_in_err_log();
+        let is_entry = worse || exception.is_some() || in_run || !self.hits.found.is_empty() || !self.hits.missed.is_empty();
+        if is_entry {
+            self.entry(&record, exception, start, end, line);
+        }
+        self.suspects.count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
+        self.after_query = record.logger == b"executeQuery";
+    }
+
+    fn outside(&self, time: Option<Timestamp>) -> bool {
+        let early = |at| self.scanner.since.is_some_and(|since| at < since);
+        let late = |at| self.scanner.until.is_some_and(|until| at >= until);
+        time.is_some_and(|at| early(at) || late(at))
+    }
+
+    fn entry(&mut self, record: &Record<'_>, exception: Option<exception::Exception>, start: usize, end: usize, line: u64) {
+        let scan = &mut self.scan;
+        let nested_from = scan.nested.len();
+        if let Some(exception) = exception {
+            exception::nested(record, exception, |code| scan.nested.push(code));
+            if scan.version.is_none() {
+                scan.version = version_of(self.bytes, start, end);
+            }
+        }
+        let message_at = start + offset_in(&self.bytes[start..end], record.message);
+        let from = scan.occurrences.len();
+        for hit in &self.hits.found {
+            let fields = hit.fields.map(|span| if span.is_empty() { span } else { shifted(span, message_at) });
+            scan.occurrences.push(Occurrence { signal: hit.signal, fields });
+        }
+        let index = to_u32(scan.entries.len());
+        scan.near_misses.extend(self.hits.missed.iter().map(|&signal| (signal, index)));
+        let text = trimmed(&self.bytes[start..end]);
+        let torn = self.context.last && end == self.bytes.len() && !self.bytes.ends_with(b"\n");
+        scan.entries.push(Entry {
+            time: record.time,
+            level: record.level,
+            thread: record.thread,
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            bytes: Span::new(start, start + text.len()),
+            message: Span::new(message_at, message_at + record.message.len()),
+            hash: if self.context.hashed { xxhash_rust::xxh3::xxh3_64(text) } else { 0 },
+            code: exception.map(|e| (e.code, self.scanner.families.of(e.code, record.message))),
+            nested: (to_u32(nested_from), to_u32(scan.nested.len())),
+            occurrences: (to_u32(from), to_u32(scan.occurrences.len())),
+            torn,
+            suspect: false,
+            after_query: self.after_query,
+        });
+    }
+
+    fn finish(mut self) -> Scan {
+        self.suspects.end(&mut self.scan);
+        if self.context.last && !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") && self.context.format.spec().counts_records {
+            self.problems.note(ProblemKind::Truncated, self.scan.lines.saturating_sub(1));
+        }
+        if self.context.continues {
+            self.problems.note(ProblemKind::RecordTooLong, 0);
+        }
+        self.scan.problems = self.problems.into_list();
+        self.scan
+    }
+}
+
+/// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    &bytes[..end]
+}
+
+/// Where `inner`, a part of `outer`, begins in it.
+fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
+    inner.as_ptr().addr().saturating_sub(outer.as_ptr().addr()).min(outer.len())
+}
+
+fn shifted(span: Span, by: usize) -> Span {
+    Span::new(span.start as usize + by, span.end as usize + by)
+}
+
+fn to_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// The version in the ` (version 26.6.2.20001.altinityantalya (altinity build))` that ends an exception.
+fn version_of(bytes: &[u8], start: usize, end: usize) -> Option<Span> {
+    const MARK: &[u8] = b"(version ";
+    let at = start + memchr::memmem::rfind(&bytes[start..end], MARK)? + MARK.len();
+    let length = bytes[at..end].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count();
+    (length > 2).then(|| Span::new(at, at + length))
+}

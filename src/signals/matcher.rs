@@ -1,0 +1,211 @@
+//! All signals against one record: one pass over the message with SIMD automata, holes cut only on a hit.
+//!
+//! For each level there are the literals of the signals that may be logged at it, in automata of at most
+//! [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as much.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::{At, Signal, Span, Template};
+use crate::parsers::Format;
+use crate::parsers::exception::Exception;
+use crate::record::Record;
+use crate::vocab::Level;
+
+/// How many literals one packed automaton searches for.
+const LITERALS_MAX: usize = 48;
+
+/// How many fields a signal may have.
+pub(crate) const FIELDS_MAX: usize = 12;
+
+/// The compiled signals.
+#[derive(Debug)]
+pub struct SignalSet {
+    signals: Vec<Signal>,
+    /// By format and level.
+    tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
+}
+
+#[derive(Debug, Default)]
+struct LevelTable {
+    groups: Vec<Group>,
+    /// Signals of this level that need no text.
+    textless: Vec<u16>,
+}
+
+#[derive(Debug)]
+struct Group {
+    /// Packed and leftmost: answers only whether there is any literal.
+    any: AhoCorasick,
+    /// Finds every literal, overlapping ones too.
+    all: AhoCorasick,
+    /// By literal: the signals and templates that have it as their key.
+    users: Vec<Vec<(u16, u16)>>,
+}
+
+/// What is searched: a record and the exception it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'r, 'a> {
+    /// The record.
+    pub record: &'r Record<'a>,
+    /// Its exception.
+    pub exception: Option<Exception>,
+}
+
+/// A signal found in a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Hit {
+    /// The index of the signal.
+    pub signal: u16,
+    /// Its fields as spans of the message; only as many as the signal's templates name are filled.
+    pub fields: [Span; FIELDS_MAX],
+}
+
+/// What was found in one record; reused from record to record.
+#[derive(Debug, Default)]
+pub struct Hits {
+    /// The signals found, each at most once, in the order of declaration.
+    pub found: Vec<Hit>,
+    /// Signals whose literal is there but whose template does not fit: a message that may have changed.
+    pub missed: Vec<u16>,
+    candidates: Vec<(u16, u16)>,
+}
+
+impl SignalSet {
+    /// Compiles the automata.
+    ///
+    /// # Panics
+    /// Never: the literals of compiled templates are neither empty nor larger than an automaton allows.
+    pub fn new(signals: Vec<Signal>) -> Self {
+        let mut formats: Vec<Format> = signals.iter().map(|signal| signal.format).collect();
+        formats.sort_unstable();
+        formats.dedup();
+        let tables = formats
+            .into_iter()
+            .map(|format| (format, Level::ALL.map(|level| LevelTable::new(&signals, format, level))))
+            .collect();
+        Self { signals, tables }
+    }
+
+    /// The signals, in the order of declaration.
+    pub fn signals(&self) -> &[Signal] {
+        &self.signals
+    }
+
+    /// A signal by the index of a [`Hit`].
+    pub fn signal(&self, index: u16) -> &Signal {
+        &self.signals[usize::from(index)]
+    }
+
+    /// The index of a signal by id.
+    pub fn index(&self, id: &str) -> Option<u16> {
+        self.signals.iter().position(|signal| signal.id == id).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Finds every signal that `subject` is.
+    #[inline]
+    pub fn find(&self, format: Format, subject: Subject<'_, '_>, hits: &mut Hits) {
+        hits.found.clear();
+        hits.missed.clear();
+        let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else { return };
+        let table = &levels[subject.record.level.index()];
+        let message = subject.record.message;
+        if table.textless.is_empty() && !table.groups.iter().any(|group| group.any.is_match(message)) {
+            return;
+        }
+        self.find_all(table, subject, hits);
+    }
+
+    /// The slow path, taken by records that hold at least one literal.
+    fn find_all(&self, table: &LevelTable, subject: Subject<'_, '_>, hits: &mut Hits) {
+        let record = subject.record;
+        hits.candidates.clear();
+        for group in &table.groups {
+            for literal in group.all.find_overlapping_iter(record.message) {
+                hits.candidates.extend_from_slice(&group.users[literal.pattern().as_usize()]);
+            }
+        }
+        hits.candidates.sort_unstable();
+        hits.candidates.dedup();
+        for &signal in &table.textless {
+            if self.signal(signal).comes_from(record.logger) {
+                hits.found.push(Hit { signal, fields: [Span::default(); FIELDS_MAX] });
+            }
+        }
+        let mut at = 0;
+        while at < hits.candidates.len() {
+            let index = hits.candidates[at].0;
+            let signal = self.signal(index);
+            let mut found = None;
+            while at < hits.candidates.len() && hits.candidates[at].0 == index {
+                let template = &signal.templates[usize::from(hits.candidates[at].1)];
+                found = found.or_else(|| signal.try_template(template, subject));
+                at += 1;
+            }
+            match found {
+                Some(fields) => hits.found.push(Hit { signal: index, fields }),
+                None if signal.could_be(subject) => hits.missed.push(index),
+                None => {}
+            }
+        }
+        hits.found.sort_unstable_by_key(|hit| hit.signal);
+    }
+}
+
+impl Signal {
+    /// Whether everything but the text fits.
+    fn could_be(&self, subject: Subject<'_, '_>) -> bool {
+        let code_fits = self.codes.is_empty() || subject.exception.is_some_and(|e| self.codes.contains(&e.code));
+        let placed = self.at != At::Exception || subject.exception.is_some();
+        code_fits && placed && self.comes_from(subject.record.logger)
+    }
+
+    fn try_template(&self, template: &Template, subject: Subject<'_, '_>) -> Option<[Span; FIELDS_MAX]> {
+        if !self.could_be(subject) {
+            return None;
+        }
+        let message = subject.record.message;
+        let mut fields = [Span::default(); FIELDS_MAX];
+        let fits = match self.at {
+            At::Start => template.match_at(message, 0, &mut fields),
+            At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
+            At::Anywhere => template.match_anywhere(message, 0, &mut fields),
+        };
+        let ruled_out = || self.unless.iter().any(|text| memchr::memmem::find(message, text.as_bytes()).is_some());
+        (fits && !ruled_out()).then_some(fields)
+    }
+}
+
+impl LevelTable {
+    fn new(signals: &[Signal], format: Format, level: Level) -> Self {
+        let mut textless = Vec::new();
+        let mut keys: Vec<(Vec<u8>, u16, u16)> = Vec::new();
+        for (index, signal) in (0u16..).zip(signals) {
+            if signal.format != format || !signal.admits(level) {
+                continue;
+            }
+            if signal.templates.is_empty() {
+                textless.push(index);
+            }
+            for (number, template) in (0u16..).zip(&signal.templates) {
+                keys.push((template.key().unwrap_or_default().to_vec(), index, number));
+            }
+        }
+        keys.sort();
+        let mut literals: Vec<Vec<u8>> = keys.iter().map(|(key, ..)| key.clone()).collect();
+        literals.dedup();
+        let groups = literals.chunks(LITERALS_MAX).map(|chunk| Group::new(chunk, &keys)).collect();
+        Self { groups, textless }
+    }
+}
+
+impl Group {
+    #[expect(clippy::expect_used, reason = "fewer than LITERALS_MAX non-empty literals always build")]
+    fn new(literals: &[Vec<u8>], keys: &[(Vec<u8>, u16, u16)]) -> Self {
+        let any = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals);
+        let all = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(literals);
+        let users = literals.iter().map(|literal| {
+            keys.iter().filter(|(key, ..)| key == literal).map(|(_, signal, template)| (*signal, *template)).collect()
+        });
+        Self { any: any.expect("literals build"), all: all.expect("literals build"), users: users.collect() }
+    }
+}

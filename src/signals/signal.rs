@@ -1,0 +1,239 @@
+//! A compiled signal: where its record may come from, what its message says, what is read from it.
+
+use regex::bytes::Regex;
+
+use super::Template;
+use crate::parsers::Format;
+use crate::vocab::Level;
+
+/// A compiled signal.
+#[derive(Debug)]
+pub struct Signal {
+    /// Its id.
+    pub id: String,
+    /// What it means, in one sentence.
+    pub what: String,
+    /// The format of its records.
+    pub format: Format,
+    /// The levels it may be logged at: bit n stands for [`Level::ALL`]`[n]`.
+    pub levels: u16,
+    /// The loggers it comes from; empty means any.
+    pub loggers: Vec<LoggerPattern>,
+    /// Loggers whose records only quote it.
+    pub not_loggers: Vec<LoggerPattern>,
+    /// The codes its exception may carry; empty means any or none.
+    pub codes: Vec<u32>,
+    /// Where in the message a template begins.
+    pub at: At,
+    /// What the message says: one spelling per template; empty means that level and logger are enough.
+    pub templates: Vec<Template>,
+    /// Texts of the same line that rule it out.
+    pub unless: Vec<String>,
+    /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.
+    pub fields: Vec<Field>,
+    /// Fields computed from others.
+    pub derived: Vec<Derived>,
+    /// Fields taken from another record of the same thread.
+    pub context: Option<Context>,
+    /// Whether it explains its record without any finding: seen often, harmless.
+    pub benign: bool,
+}
+
+/// Where in a message a template begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum At {
+    /// At the message's first byte.
+    Start,
+    /// At the first byte of the exception's text; the record must be an exception.
+    Exception,
+    /// Anywhere on the head's line.
+    Anywhere,
+}
+
+/// Something read from a record.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// How its values are counted.
+    pub tally: TallyKind,
+}
+
+/// How the values of a field are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TallyKind {
+    /// Not at all: for evidence and conditions only.
+    Not,
+    /// Every value, into `by`: a small set.
+    By,
+    /// Every value up to a cap, into `top`: an open set.
+    Top,
+}
+
+/// A field computed from another field by the first class whose pattern is found in it.
+#[derive(Debug)]
+pub struct Derived {
+    /// The index of the field it is computed from.
+    pub from: usize,
+    /// The index of the field it becomes.
+    pub field: usize,
+    /// The classes in order.
+    pub classes: Vec<Class>,
+    /// The value when none fits.
+    pub otherwise: String,
+}
+
+/// One class of a derived field.
+#[derive(Debug)]
+pub struct Class {
+    /// The value it gives.
+    pub value: String,
+    /// What must be found.
+    pub pattern: Regex,
+}
+
+/// Fields taken from the nearest record of another signal on the same thread.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The index of the other signal.
+    pub signal: usize,
+    /// Before or after this record.
+    pub direction: Direction,
+    /// How far away at most, in microseconds.
+    pub span: i64,
+    /// From the other signal's field to this one's.
+    pub take: Vec<(usize, usize)>,
+}
+
+/// On which side the context stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The other record comes first.
+    Before,
+    /// The other record follows.
+    After,
+}
+
+/// A pattern of logger names: the text itself, or with `*` at one or both ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggerPattern(pub String);
+
+impl LoggerPattern {
+    /// Whether a logger's name fits.
+    pub fn fits(&self, logger: &[u8]) -> bool {
+        let text = self.0.as_str();
+        let inner = text.trim_matches('*').as_bytes();
+        match (text.starts_with('*'), text.ends_with('*')) {
+            (true, true) => memchr::memmem::find(logger, inner).is_some(),
+            (true, false) => logger.ends_with(inner),
+            (false, true) => logger.starts_with(inner),
+            (false, false) => logger == inner,
+        }
+    }
+}
+
+impl Signal {
+    /// Whether records of this level may be this signal.
+    pub fn admits(&self, level: Level) -> bool {
+        self.levels & (1 << level.index()) != 0
+    }
+
+    /// Whether records of this logger may be this signal.
+    pub fn comes_from(&self, logger: &[u8]) -> bool {
+        (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger))) && !self.not_loggers.iter().any(|p| p.fits(logger))
+    }
+
+    /// The index of a field by name.
+    pub fn field(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.name == name)
+    }
+}
+
+/// What a hole may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// Anything up to the next literal or the end of the line.
+    Text,
+    /// No white space.
+    Word,
+    /// Digits, with an optional sign.
+    Int,
+    /// A server: a host name or address, without a port.
+    Node,
+    /// A host with or without a port.
+    Host,
+    /// A data part: `<partition>_<min>_<max>_<level>[_<mutation>]`, with or without a folder in front.
+    Part,
+    /// A table: `db.table`.
+    Table,
+    /// A path or an object key: no white space, comma or quote.
+    Key,
+    /// A UUID.
+    Uuid,
+}
+
+impl FieldKind {
+    const NAMED: &[(&str, Self)] = &[
+        ("text", Self::Text),
+        ("word", Self::Word),
+        ("int", Self::Int),
+        ("node", Self::Node),
+        ("host", Self::Host),
+        ("part", Self::Part),
+        ("table", Self::Table),
+        ("key", Self::Key),
+        ("uuid", Self::Uuid),
+    ];
+
+    /// The kind written as `name` in a hole.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(n, _)| *n == name).map(|(_, kind)| *kind)
+    }
+
+    /// All names, for a message.
+    pub fn names() -> String {
+        Self::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How far a value reaches that no literal ends.
+    pub(super) fn extent(self, text: &[u8]) -> usize {
+        text.iter().position(|&byte| !self.admits(byte)).unwrap_or(text.len())
+    }
+
+    /// Whether `value` is one of this kind.
+    pub(super) fn accepts(self, value: &[u8]) -> bool {
+        let bytes_fit = value.iter().all(|&byte| self.admits(byte));
+        match self {
+            Self::Text => true,
+            Self::Part => bytes_fit && is_part(value),
+            Self::Int => bytes_fit && value.last().is_some_and(u8::is_ascii_digit),
+            Self::Uuid => bytes_fit && value.len() == 36,
+            Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => bytes_fit && !value.is_empty(),
+        }
+    }
+
+    fn admits(self, byte: u8) -> bool {
+        match self {
+            Self::Text => true,
+            Self::Word => !byte.is_ascii_whitespace(),
+            Self::Int => byte.is_ascii_digit() || byte == b'-',
+            Self::Node => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || byte >= 0x80,
+            Self::Host => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']') || byte >= 0x80,
+            Self::Part => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b';' | b'\'' | b'"' | b')' | b'('),
+            Self::Table => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b';' | b'(' | b')'),
+            Self::Key => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b'\'' | b'"' | b';'),
+            Self::Uuid => byte.is_ascii_hexdigit() || byte == b'-',
+        }
+    }
+}
+
+/// Whether the last three or more fields between underscores are numbers, as in a part's name.
+fn is_part(value: &[u8]) -> bool {
+    let mut fields = value.rsplit(|&b| b == b'_');
+    let numeric = |field: Option<&[u8]>| field.is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit));
+    numeric(fields.next()) && numeric(fields.next()) && numeric(fields.next()) && fields.next().is_some()
+}

@@ -1,0 +1,11 @@
+//! Logs as streams: the rotated pieces of one log joined in order, the err.log matched against the main log, and what
+//! is left counted once.
+
+mod fold;
+mod mask;
+mod plan;
+mod twins;
+
+pub use fold::{FoldRules, Fold};
+pub use plan::{Log, Source, Stream, plan};
+pub use twins::{Scanned, Twins};

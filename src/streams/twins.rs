@@ -1,0 +1,196 @@
+//! A main log and the err.log that repeats its worse records, matched so that each record counts once.
+//!
+//! Both are read side by side in the order of their stamps. A record of the one is the record of the other if stamp and
+//! bytes are equal; of equal records as many count as the log with more of them holds. What finds no twin within
+//! [`SLACK`] of both logs' progress counts on its own. A record that the end of its file tears is matched by its head.
+//!
+//! The main log's records count at once, and cite the main log. The err.log's wait until the main log has passed them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Fold;
+use crate::intake::Block;
+use crate::scan::{Entry, Scan};
+use crate::time::{SECOND, Timestamp};
+
+/// How far apart the two logs may write the same record. Records reorder by milliseconds (26 ms was the most seen).
+const SLACK: i64 = 10 * SECOND;
+
+/// A scanned block with its place.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The index of the artifact.
+    pub artifact: u32,
+    /// The bytes.
+    pub block: Block,
+    /// The number of the block's first line, from 1.
+    pub first_line: u64,
+    /// What was found.
+    pub scan: Scan,
+}
+
+type Key = (Timestamp, u64);
+
+/// The state of matching one pair of logs.
+#[derive(Debug, Default)]
+pub struct Twins {
+    /// Records of the main log that wait for their copy: how many of each, and in order for dropping.
+    main: FxHashMap<Key, u32>,
+    main_order: VecDeque<(Key, u64)>,
+    /// Records of the err.log that wait for their original, and how many of each have found it.
+    err: VecDeque<(Arc<Scanned>, usize)>,
+    err_waiting: FxHashMap<Key, u32>,
+    err_matched: FxHashMap<Key, u32>,
+    main_at: Option<Timestamp>,
+    err_at: Option<Timestamp>,
+    torn_main: Option<(Arc<Scanned>, usize)>,
+    torn_err: Option<(Arc<Scanned>, usize)>,
+    has_err: bool,
+}
+
+impl Twins {
+    /// Starts; `has_err` says whether there is an err.log to match at all.
+    pub fn new(has_err: bool) -> Self {
+        Self { has_err, ..Self::default() }
+    }
+
+    /// Takes the next block of the main log.
+    pub fn main(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
+        fold.block(scanned);
+        for (index, entry) in scanned.scan.entries.iter().enumerate() {
+            if !self.has_err || !entry.level.may_be_in_err_log() {
+                fold.entry(scanned, entry, false);
+                continue;
+            }
+            if entry.torn {
+                self.torn_main = Some((Arc::clone(scanned), index));
+                continue;
+            }
+            let missing = self.match_main(entry);
+            fold.entry(scanned, entry, missing);
+        }
+        self.main_at = scanned.scan.last_time.max(self.main_at);
+        self.settle(fold);
+    }
+
+    /// Takes the next block of the err.log.
+    pub fn err(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
+        fold.err_block(scanned);
+        for (index, entry) in scanned.scan.entries.iter().enumerate() {
+            if !entry.level.may_be_in_err_log() {
+                fold.err_entry(scanned, entry);
+                continue;
+            }
+            self.settle_torn_main(scanned, entry);
+            if entry.torn {
+                self.torn_err = Some((Arc::clone(scanned), index));
+                continue;
+            }
+            let key = key(entry);
+            if take_one(&mut self.main, key) {
+                continue;
+            }
+            *self.err_waiting.entry(key).or_default() += 1;
+            self.err.push_back((Arc::clone(scanned), index));
+        }
+        self.err_at = scanned.scan.last_time.max(self.err_at);
+        self.settle(fold);
+    }
+
+    /// Both logs have ended: what still waits counts.
+    pub fn finish(mut self, fold: &mut Fold<'_>) {
+        self.main_at = None;
+        for (scanned, index) in std::mem::take(&mut self.err) {
+            self.count_unless_matched(&scanned, index, fold);
+        }
+        if let Some((scanned, index)) = self.torn_main.take() {
+            fold.entry(&scanned, &scanned.scan.entries[index], false);
+        }
+        if let Some((scanned, index)) = self.torn_err.take()
+            && !self.main_order.iter().any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
+        {
+            fold.err_entry(&scanned, &scanned.scan.entries[index]);
+        }
+    }
+
+    /// Whether the err.log has passed this record of the main log without holding it.
+    fn match_main(&mut self, entry: &Entry) -> bool {
+        let key = key(entry);
+        if self.torn_err.as_ref().is_some_and(|(scanned, index)| is_head_of(&scanned.scan.entries[*index], key, entry.thread)) {
+            self.torn_err = None;
+            return false;
+        }
+        if take_one(&mut self.err_waiting, key) {
+            *self.err_matched.entry(key).or_default() += 1;
+            return false;
+        }
+        *self.main.entry(key).or_default() += 1;
+        self.main_order.push_back((key, entry.thread));
+        entry.suspect
+    }
+
+    /// A record of the err.log that begins with the main log's torn one is that record, whole.
+    fn settle_torn_main(&mut self, scanned: &Scanned, entry: &Entry) {
+        let same = self.torn_main.as_ref().is_some_and(|(torn, index)| {
+            let torn_entry = &torn.scan.entries[*index];
+            let text = torn_entry.bytes.of(&torn.block.bytes);
+            torn_entry.time == entry.time && entry.bytes.of(&scanned.block.bytes).starts_with(text)
+        });
+        if same {
+            self.torn_main = None;
+        }
+    }
+
+    /// Counts and drops what the other log has passed.
+    fn settle(&mut self, fold: &mut Fold<'_>) {
+        while let (Some(main_at), Some((scanned, index))) = (self.main_at, self.err.front()) {
+            let waits = scanned.scan.entries[*index].time.is_some_and(|time| time.0 + SLACK >= main_at.0);
+            if waits {
+                break;
+            }
+            if let Some((scanned, index)) = self.err.pop_front() {
+                self.count_unless_matched(&scanned, index, fold);
+            }
+        }
+        while let (Some(err_at), Some((key, _))) = (self.err_at, self.main_order.front()) {
+            if key.0.0 + SLACK >= err_at.0 {
+                break;
+            }
+            let key = *key;
+            take_one(&mut self.main, key);
+            self.main_order.pop_front();
+        }
+    }
+
+    fn count_unless_matched(&mut self, scanned: &Arc<Scanned>, index: usize, fold: &mut Fold<'_>) {
+        let entry = &scanned.scan.entries[index];
+        let key = key(entry);
+        if take_one(&mut self.err_matched, key) {
+            return;
+        }
+        take_one(&mut self.err_waiting, key);
+        fold.err_entry(scanned, entry);
+    }
+}
+
+fn key(entry: &Entry) -> Key {
+    (entry.time.unwrap_or(Timestamp(i64::MIN)), entry.hash)
+}
+
+/// Whether a torn record has the stamp and thread of another.
+fn is_head_of(torn: &Entry, key: Key, thread: u64) -> bool {
+    torn.time == Some(key.0) && torn.thread == thread
+}
+
+/// Takes one of `key` out; whether there was one.
+fn take_one(counts: &mut FxHashMap<Key, u32>, key: Key) -> bool {
+    let Some(count) = counts.get_mut(&key) else { return false };
+    *count -= 1;
+    if *count == 0 {
+        counts.remove(&key);
+    }
+    true
+}

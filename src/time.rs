@@ -1,0 +1,208 @@
+//! Stamps as logs write them: local civil time to the microsecond, and the zones that turn them into instants.
+//!
+//! A [`Timestamp`] is what the server's clock showed, without a zone. A [`Zone`] is attached per node where the log or
+//! the user names one. Nothing here reads the machine's clock.
+
+use std::fmt;
+
+use chrono::{NaiveDate, NaiveDateTime, Offset, TimeZone};
+use serde::{Serialize, Serializer};
+
+/// Microseconds of local civil time since 1970-01-01T00:00:00 of the same clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// Microseconds in a second.
+pub const SECOND: i64 = 1_000_000;
+/// Microseconds in a minute.
+pub const MINUTE: i64 = 60 * SECOND;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+impl Timestamp {
+    /// Reads `YYYY.MM.DD HH:MM:SS.uuuuuu` (26 bytes) at the start of `text`; `None` if a digit or a range is wrong.
+    ///
+    /// The separators between date fields may be `.` or `-`, the one between date and time a space or `T`, and the
+    /// fraction may be absent or shorter: the number of bytes read is returned.
+    pub fn read(text: &[u8]) -> Option<(Self, usize)> {
+        let head: &[u8; 19] = text.first_chunk()?;
+        let year = i64::from(two(head, 0)?) * 100 + i64::from(two(head, 2)?);
+        let (month, day) = (two(head, 5)?, two(head, 8)?);
+        let (hour, minute, second) = (two(head, 11)?, two(head, 14)?, two(head, 17)?);
+        let separators_fit = matches!(head[4], b'.' | b'-')
+            && head[7] == head[4]
+            && matches!(head[10], b' ' | b'T')
+            && head[13] == b':'
+            && head[16] == b':';
+        let ranges_fit = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        if !separators_fit || !ranges_fit {
+            return None;
+        }
+        let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+        let (fraction, length) = fraction(&text[19..]);
+        let micros = days_from_civil(year, i64::from(month), i64::from(day)) * DAY + seconds * SECOND + fraction;
+        Some((Self(micros), 19 + length))
+    }
+
+    /// The minute this stamp falls in, counted from 1970.
+    pub fn minute(self) -> i64 {
+        self.0.div_euclid(MINUTE)
+    }
+
+    /// The stamp at the start of a [`Timestamp::minute`].
+    pub fn from_minute(minute: i64) -> Self {
+        Self(minute * MINUTE)
+    }
+
+    /// ISO 8601 with microseconds, and the offset that `zone` had at that moment where it is known.
+    pub fn iso(self, zone: Zone) -> String {
+        let Some(naive) = self.naive() else { return "out of range".to_owned() };
+        let stamp = naive.format("%Y-%m-%dT%H:%M:%S%.6f");
+        match zone.offset_at(naive) {
+            Some(offset) => format!("{stamp}{offset}"),
+            None => stamp.to_string(),
+        }
+    }
+
+    /// `YYYY-MM-DD HH:MM:SS`, for people.
+    pub fn short(self) -> String {
+        self.naive().map_or_else(|| "out of range".to_owned(), |n| n.format("%Y-%m-%d %H:%M:%S").to_string())
+    }
+
+    fn naive(self) -> Option<NaiveDateTime> {
+        chrono::DateTime::from_timestamp_micros(self.0).map(|at| at.naive_utc())
+    }
+}
+
+impl From<NaiveDateTime> for Timestamp {
+    fn from(at: NaiveDateTime) -> Self {
+        Self(at.and_utc().timestamp_micros())
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.iso(Zone::Unknown))
+    }
+}
+
+/// Two digits at `at`.
+#[inline]
+fn two(text: &[u8; 19], at: usize) -> Option<u8> {
+    let (tens, units) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
+    (tens < 10 && units < 10).then_some(tens * 10 + units)
+}
+
+/// The microseconds of `.d{1,9}` at the start of `text`, and its length; further digits than six are dropped.
+#[inline]
+fn fraction(text: &[u8]) -> (i64, usize) {
+    if text.first() != Some(&b'.') {
+        return (0, 0);
+    }
+    let digits = text[1..].iter().take(9).take_while(|b| b.is_ascii_digit()).count();
+    let mut micros = 0;
+    for at in 0..6 {
+        let digit = if at < digits { i64::from(text[1 + at] - b'0') } else { 0 };
+        micros = micros * 10 + digit;
+    }
+    if digits == 0 { (0, 0) } else { (micros, 1 + digits) }
+}
+
+/// Days since 1970-01-01 of a civil date, by the era arithmetic of the proleptic Gregorian calendar.
+#[inline]
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let era = shifted.div_euclid(400);
+    let year_of_era = shifted.rem_euclid(400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// The zone of a node's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Zone {
+    /// Neither the log nor the user says.
+    #[default]
+    Unknown,
+    /// A zone of the IANA data base, or a fixed offset under its `Etc/` name.
+    Named(chrono_tz::Tz),
+}
+
+impl Zone {
+    /// Reads `UTC`, `Europe/Berlin` and the like, upper or lower case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        chrono_tz::Tz::from_str_insensitive(name).ok().map(Self::Named)
+    }
+
+    /// The zone's name, if known.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Unknown => None,
+            Self::Named(tz) => Some(tz.name()),
+        }
+    }
+
+    /// The offset in force at a local time; the earlier one where clocks were set back.
+    fn offset_at(self, local: NaiveDateTime) -> Option<chrono::FixedOffset> {
+        match self {
+            Self::Unknown => None,
+            Self::Named(tz) => tz.offset_from_local_datetime(&local).earliest().map(|offset| offset.fix()),
+        }
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().unwrap_or("unknown"))
+    }
+}
+
+/// Reads the argument of `--since` and `--until`: a date, or a date and a time to any precision down to microseconds.
+pub fn read_bound(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Some((stamp, length)) = Timestamp::read(text.as_bytes()) {
+        return (length == text.len()).then_some(stamp);
+    }
+    let dashed = text.replace('.', "-").replace('T', " ");
+    if let Ok(date) = NaiveDate::parse_from_str(&dashed, "%Y-%m-%d") {
+        return date.and_hms_opt(0, 0, 0).map(Timestamp::from);
+    }
+    NaiveDateTime::parse_from_str(&dashed, "%Y-%m-%d %H:%M").ok().map(Timestamp::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_agrees_with_the_calendar_of_chrono() {
+        for (text, y, m, d) in [("1970.01.01", 1970, 1, 1), ("2000.02.29", 2000, 2, 29), ("2026.12.31", 2026, 12, 31)] {
+            let line = format!("{text} 23:59:58.000001 [ 1 ]");
+            let (stamp, length) = Timestamp::read(line.as_bytes()).unwrap();
+            let expected = NaiveDate::from_ymd_opt(y, m, d).unwrap().and_hms_micro_opt(23, 59, 58, 1).unwrap();
+            assert_eq!((stamp, length), (Timestamp::from(expected), 26), "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_digits_and_ranges_are_no_stamp() {
+        for text in ["2026.13.01 00:00:00.0", "2026.01.00 00:00:00.0", "2026.01.01 24:00:00.0", "2026x01.01 00:00:00", "2026.01"] {
+            assert_eq!(Timestamp::read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_offset_is_printed_only_where_the_zone_is_known() {
+        let (stamp, _) = Timestamp::read(b"2026-07-01 12:00:00.5").unwrap();
+        assert_eq!(stamp.iso(Zone::Unknown), "2026-07-01T12:00:00.500000");
+        assert_eq!(stamp.iso(Zone::from_name("europe/berlin").unwrap()), "2026-07-01T12:00:00.500000+02:00");
+    }
+
+    #[test]
+    fn a_bound_may_be_a_date_or_a_minute() {
+        assert_eq!(read_bound("2026-07-01"), Timestamp::read(b"2026-07-01 00:00:00").map(|r| r.0));
+        assert_eq!(read_bound("2026-07-01T10:30"), Timestamp::read(b"2026-07-01 10:30:00").map(|r| r.0));
+        assert_eq!(read_bound("yesterday"), None);
+    }
+}
