@@ -4,3 +4,27 @@
 //! enforced by `tests/it/tidy.rs`.
 
 pub mod vocab;
+
+pub mod time;
+
+pub mod record;
+
+pub mod intake;
+
+pub mod parsers;
+
+pub mod signals;
+
+pub mod scan;
+
+pub mod streams;
+
+pub mod rules;
+
+pub mod analysis;
+
+pub mod pipeline;
+
+pub mod report;
+
+pub mod cli;

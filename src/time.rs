@@ -132,7 +132,7 @@ pub enum Zone {
 impl Zone {
     /// Reads `UTC`, `Europe/Berlin` and the like, upper or lower case.
     pub fn from_name(name: &str) -> Option<Self> {
-        chrono_tz::Tz::from_str_insensitive(name).ok().map(Self::Named)
+        chrono_tz::TZ_VARIANTS.iter().find(|tz| tz.name().eq_ignore_ascii_case(name)).copied().map(Self::Named)
     }
 
     /// The zone's name, if known.

@@ -5,11 +5,13 @@
 mod artifact;
 mod blocks;
 mod naming;
+mod text;
 mod walk;
 
 pub use artifact::{Artifact, Content, Encoding, SAMPLE_BYTES};
 pub use blocks::{Block, BlockReader, Limits};
 pub use naming::{Names, NodeGlob, Place, Role, UNNAMED, place_all};
+pub use text::{TEXT_BYTES_MAX, read_text};
 pub use walk::{Found, Refused, walk};
 
 use std::path::PathBuf;
@@ -32,6 +34,14 @@ pub enum Error {
         path: String,
         /// Why.
         source: std::io::Error,
+    },
+    /// A file that is read whole is larger than it may be, or no text.
+    #[error("{}: not a text of at most {max} bytes", path.display())]
+    Text {
+        /// The path as given.
+        path: PathBuf,
+        /// The bound.
+        max: u64,
     },
     /// Reading or unpacking stopped before the end.
     #[error("{path} cannot be read past byte {offset}")]

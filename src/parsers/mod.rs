@@ -4,6 +4,7 @@
 //! trace is continuation lines and not a failure, and a file may be cut anywhere at a head.
 
 pub mod clickhouse;
+mod core_dump;
 pub mod exception;
 mod stderr;
 
@@ -17,6 +18,8 @@ pub enum Format {
     ClickHouse,
     /// What a server process wrote to its standard error.
     Stderr,
+    /// The image of a process that died: an ELF core.
+    CoreDump,
 }
 
 /// What is registered of a format.
@@ -28,7 +31,10 @@ pub struct Spec {
     pub name: &'static str,
     /// Whether its records are log records: they enter `records.total`.
     pub counts_records: bool,
-    is_head: fn(&[u8]) -> bool,
+    /// How many bytes are read at all; `None` for the whole file.
+    pub head_bytes: Option<u64>,
+    /// Whether a line starts a record.
+    pub is_head: fn(&[u8]) -> bool,
     parse: fn(&[u8]) -> Option<Record<'_>>,
     /// How many of the sample's lines it claims.
     claims: fn(&[u8]) -> usize,
@@ -40,6 +46,7 @@ pub const FORMATS: &[Spec] = &[
         format: Format::ClickHouse,
         name: "clickhouse",
         counts_records: true,
+        head_bytes: None,
         is_head: clickhouse::is_head,
         parse: clickhouse::parse,
         claims: clickhouse::claims,
@@ -48,9 +55,19 @@ pub const FORMATS: &[Spec] = &[
         format: Format::Stderr,
         name: "server-stderr",
         counts_records: false,
+        head_bytes: None,
         is_head: stderr::is_head,
         parse: stderr::parse,
         claims: stderr::claims,
+    },
+    Spec {
+        format: Format::CoreDump,
+        name: "core-dump",
+        counts_records: false,
+        head_bytes: Some(core_dump::HEAD_BYTES),
+        is_head: core_dump::is_head,
+        parse: core_dump::parse,
+        claims: core_dump::claims,
     },
 ];
 
@@ -60,6 +77,7 @@ impl Format {
         match self {
             Self::ClickHouse => &FORMATS[0],
             Self::Stderr => &FORMATS[1],
+            Self::CoreDump => &FORMATS[2],
         }
     }
 
@@ -84,7 +102,7 @@ impl Format {
     pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
         match self {
             Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
-            Self::Stderr => None,
+            Self::Stderr | Self::CoreDump => None,
         }
     }
 }

@@ -1,3 +1,66 @@
 //! Outputs: one report value, rendered into each of them. The scan is over before anything here runs.
+//!
+//! Text of logs, paths and names is foreign: it reaches an output only through `escape`.
 
+pub mod assemble;
+mod counts;
+pub mod escape;
+mod figures;
+mod folder;
+pub mod json;
+pub mod listing;
+mod markdown;
 pub mod model;
+pub mod rulebook;
+mod text;
+mod width;
+
+use std::io::{self, Write};
+
+pub use folder::{Error, write_folder};
+use model::{Finding, Report};
+
+/// How an output for people looks; machine formats ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to color.
+    pub color: bool,
+    /// Columns of a line.
+    pub width: usize,
+}
+
+/// A kind of output.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Its name in `--format`.
+    pub name: &'static str,
+    /// Its file in `--out`.
+    pub file: &'static str,
+    /// Writes it.
+    pub write: fn(&Report, &Style, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every output; the first is the default.
+pub const REPORTS: &[Output] = &[
+    Output {
+        name: "text",
+        file: "report.txt",
+        write: text::write,
+    },
+    Output {
+        name: "json",
+        file: "report.json",
+        write: json::write,
+    },
+    Output {
+        name: "markdown",
+        file: "report.md",
+        write: markdown::write,
+    },
+];
+
+/// The finding that the verdict names: the first of the worst.
+fn worst(report: &Report) -> Option<&Finding> {
+    let severity = report.findings.iter().map(|it| it.severity).max()?;
+    report.findings.iter().find(|it| it.severity == severity)
+}

@@ -3,11 +3,13 @@
 //! A block is scanned alone and in any order with others; whatever needs an order (joining pieces, matching the err.log,
 //! sequences) is left to `streams`. Text stays in the block and is pointed to.
 
+mod grep;
 mod problems;
 mod suspects;
 
 use memchr::memchr_iter;
 
+pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
 
 use crate::parsers::{Format, exception};
@@ -29,6 +31,8 @@ pub struct Scanner<'s> {
     pub since: Option<Timestamp>,
     /// Records from this on are not counted.
     pub until: Option<Timestamp>,
+    /// A signal whose text is also sought as plain text.
+    pub grep: Option<&'s Grep>,
 }
 
 /// How codes are split by message text.
@@ -101,6 +105,8 @@ pub struct Scan {
     pub problems: Vec<Problem>,
     /// The version an exception names, if any does.
     pub version: Option<Span>,
+    /// What a plain search for a signal's text finds.
+    pub grep: GrepCounts,
 }
 
 /// A record worth more than a count: worse than Information, or with a signal, or an exception, or suspect.
@@ -229,8 +235,12 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         let in_run = record.time.is_some_and(|time| self.suspects.see(time, &mut self.scan));
         let exception = exception::of(&record);
-        let subject = Subject { record: &record, exception };
+        let message_at = start + offset_in(&self.bytes[start..end], record.message);
+        let subject = Subject { record: &record, exception, whole: &self.bytes[message_at..end] };
         self.scanner.signals.find(self.context.format, subject, &mut self.hits);
+        if let Some(grep) = self.scanner.grep {
+            grep.count(&record, &self.hits, &mut self.scan.grep);
+        }
         let worse = record.level.may_be_in_err_log();
         let is_entry = worse || exception.is_some() || in_run || !self.hits.found.is_empty() || !self.hits.missed.is_empty();
         if is_entry {

@@ -49,6 +49,8 @@ pub struct Subject<'r, 'a> {
     pub record: &'r Record<'a>,
     /// Its exception.
     pub exception: Option<Exception>,
+    /// The record from its message to its end.
+    pub whole: &'r [u8],
 }
 
 /// A signal found in a record.
@@ -127,7 +129,7 @@ impl SignalSet {
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
-            if self.signal(signal).comes_from(record.logger) {
+            if self.signal(signal).could_be(subject) {
                 hits.found.push(Hit { signal, fields: [Span::default(); FIELDS_MAX] });
             }
         }
@@ -163,7 +165,7 @@ impl Signal {
         if !self.could_be(subject) {
             return None;
         }
-        let message = subject.record.message;
+        let message = if self.deep { subject.whole } else { subject.record.message };
         let mut fields = [Span::default(); FIELDS_MAX];
         let fits = match self.at {
             At::Start => template.match_at(message, 0, &mut fields),

@@ -8,6 +8,7 @@ mod signal;
 pub mod tally;
 mod template;
 
+pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
 pub use signal::{At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind};
 pub use template::{Template, TemplateError};

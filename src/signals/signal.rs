@@ -27,6 +27,8 @@ pub struct Signal {
     pub at: At,
     /// What the message says: one spelling per template; empty means that level and logger are enough.
     pub templates: Vec<Template>,
+    /// Whether templates may reach beyond the head's line; their key must stand on it.
+    pub deep: bool,
     /// Texts of the same line that rule it out.
     pub unless: Vec<String>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use super::{Signal, TallyKind};
+use super::Signal;
 use crate::record::Locator;
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -44,6 +44,15 @@ impl Tally {
             self.suspect += 1;
         } else if let Some(time) = time {
             self.span = Some(self.span.map_or((time, time), |(low, high)| (low.min(time), high.max(time))));
+        }
+    }
+
+    /// Adds another count.
+    pub fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.suspect += other.suspect;
+        if let Some((low, high)) = other.span {
+            self.span = Some(self.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
         }
     }
 
@@ -103,6 +112,8 @@ pub struct SignalTally {
     pub values: Vec<Values>,
     /// The first few.
     pub evidence: Vec<Evidence>,
+    /// The values of the first occurrence, in the order of the signal's fields.
+    pub first: Vec<String>,
     /// Records that hold the signal's literal and do not fit its template.
     pub near_misses: u64,
     /// The first of them.
@@ -178,8 +189,8 @@ impl CounterTally {
 /// Error and Fatal records by what explains them.
 #[derive(Debug, Default)]
 pub struct Errors {
-    /// By the signals found in the record, in ascending order.
-    pub by_signals: BTreeMap<Vec<u16>, u64>,
+    /// By level and the signals found in the record, in ascending order.
+    pub by_signals: BTreeMap<(Level, Vec<u16>), u64>,
     /// Records without a signal, by level and mined template.
     pub unmatched: BTreeMap<(Level, String), (u64, Evidence)>,
     /// Records without a signal whose template came after the cap was reached.
@@ -191,6 +202,8 @@ pub struct Errors {
 pub struct Process {
     /// Versions named, in the order of first mention.
     pub versions: Vec<String>,
+    /// When it started, in order; capped.
+    pub starts: Vec<Timestamp>,
 }
 
 /// Everything counted of one node of one run.
@@ -270,10 +283,6 @@ impl NodeTally {
     }
 }
 
-/// Whether values of a field are kept at all.
-pub fn is_counted(kind: TallyKind) -> bool {
-    kind != TallyKind::Not
-}
 
 #[cfg(test)]
 mod tests {

@@ -94,31 +94,7 @@ impl Template {
 
     /// Matches from `start` on, filling `fields` with spans of `text`; the spans are undefined after a mismatch.
     pub fn match_at(&self, text: &[u8], start: usize, fields: &mut [Span]) -> bool {
-        let mut at = start;
-        let mut pieces = self.pieces.iter().peekable();
-        while let Some(piece) = pieces.next() {
-            match piece {
-                Piece::Literal(literal) => {
-                    if !text.get(at..).is_some_and(|tail| tail.starts_with(literal)) {
-                        return false;
-                    }
-                    at += literal.len();
-                }
-                Piece::Hole { field, kind } => {
-                    let tail = text.get(at..).unwrap_or_default();
-                    let length = match pieces.peek() {
-                        Some(Piece::Literal(next)) => memmem::find(tail, next),
-                        Some(Piece::Hole { .. }) | None => Some(kind.extent(tail)),
-                    };
-                    let Some(length) = length.filter(|&n| kind.accepts(&tail[..n])) else { return false };
-                    if let Some(field) = field {
-                        fields[*field] = Span::new(at, at + length);
-                    }
-                    at += length;
-                }
-            }
-        }
-        true
+        match_pieces(&self.pieces, text, start, fields, &mut { TRIES_MAX })
     }
 
     /// Matches wherever the first literal stands; for a template that begins with a hole, from `start` on.
@@ -132,6 +108,33 @@ impl Template {
             from += found + 1;
         }
         false
+    }
+}
+
+/// How many ends are tried for one hole, and how many holes' ends for a whole template: a hostile line must not cost more.
+const TRIES_PER_HOLE: usize = 64;
+const TRIES_MAX: u32 = 256;
+
+/// Matches `pieces` from `at` on. A hole ends at the first place of the literal after it from which the rest fits.
+fn match_pieces(pieces: &[Piece], text: &[u8], at: usize, fields: &mut [Span], tries: &mut u32) -> bool {
+    let Some(tail) = text.get(at..) else { return false };
+    match pieces {
+        [] => true,
+        [Piece::Literal(literal), rest @ ..] => tail.starts_with(literal) && match_pieces(rest, text, at + literal.len(), fields, tries),
+        [Piece::Hole { field, kind }, rest @ ..] => {
+            let mut fits = |length: usize| {
+                *tries = tries.saturating_sub(1);
+                let fits = *tries > 0 && kind.accepts(&tail[..length]) && match_pieces(rest, text, at + length, fields, tries);
+                if let (true, Some(field)) = (fits, field) {
+                    fields[*field] = Span::new(at, at + length);
+                }
+                fits
+            };
+            match rest.first() {
+                Some(Piece::Literal(next)) => memmem::find_iter(tail, next).take(TRIES_PER_HOLE).any(fits),
+                Some(Piece::Hole { .. }) | None => fits(kind.extent(tail)),
+            }
+        }
     }
 }
 

@@ -7,13 +7,16 @@ use rustc_hash::FxHashMap;
 use super::{Scanned, mask};
 use crate::record::Locator;
 use crate::scan::{Entry, Occurrence};
-use crate::signals::tally::{Counter, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, NodeTally, Tally};
+use crate::signals::tally::{Counter, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, NodeTally};
 use crate::signals::{Context, Direction, FIELDS_MAX, Signal, SignalSet, TallyKind};
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
 /// How many mined templates are kept per node.
 const TEMPLATES_MAX: usize = 2_000;
+
+/// How many starts of a process are listed.
+const STARTS_MAX: usize = 1_000;
 
 /// What is counted, and the bounds on it.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +27,10 @@ pub struct FoldRules<'s> {
     pub counters: &'s [Counter],
     /// How many different values of a field are counted apart.
     pub subjects_max: usize,
+    /// The signal of a process's start.
+    pub start: Option<u16>,
+    /// A signal of which more records than usual are kept as evidence, and how many.
+    pub listed: Option<(u16, usize)>,
 }
 
 /// The fold of one log into the tallies of its node.
@@ -72,6 +79,10 @@ impl<'s> Fold<'s> {
             *total += count;
         }
         self.tally.widen(scan.span);
+        self.tally.continuation_lines += scan.continuation_lines;
+        for &(signal, entry) in &scan.near_misses {
+            self.near_miss(scanned, &scan.entries[entry as usize], signal);
+        }
     }
 
     /// Counts what a block of an err.log holds beside its entries.
@@ -105,7 +116,6 @@ impl<'s> Fold<'s> {
             (false, false) => seen.err = true,
         }
         if !self.is_stderr {
-            self.tally.continuation_lines += scan.continuation_lines;
             self.tally.unparsed_lines += scan.unparsed_lines;
         }
         if let Some(version) = scan.version {
@@ -116,11 +126,19 @@ impl<'s> Fold<'s> {
         }
     }
 
-    /// Counts a record that only the err.log holds.
-    pub(super) fn err_entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
+    /// Counts a record that no block's totals hold: one that only the err.log has, or one withheld before.
+    pub(super) fn single(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
         self.tally.records += 1;
         self.tally.levels[entry.level.index()] += 1;
+        self.tally.continuation_lines += continuation_lines(scanned, entry);
         self.entry(scanned, entry, false);
+    }
+
+    /// Takes a record out of its block's totals until it is known whether it counts.
+    pub(super) fn withhold(&mut self, scanned: &Scanned, entry: &Entry) {
+        self.tally.records -= 1;
+        self.tally.levels[entry.level.index()] -= 1;
+        self.tally.continuation_lines -= continuation_lines(scanned, entry);
     }
 
     /// Counts what a noteworthy record says. `missing`: its level belongs in the err.log, and it is not there.
@@ -143,7 +161,7 @@ impl<'s> Fold<'s> {
     }
 
     /// Notes a record that holds a signal's literal and does not fit it.
-    pub(super) fn near_miss(&mut self, scanned: &Scanned, entry: &Entry, signal: u16) {
+    fn near_miss(&mut self, scanned: &Scanned, entry: &Entry, signal: u16) {
         let tally = &mut self.tally.signals[usize::from(signal)];
         tally.near_misses += 1;
         if tally.near_miss.is_none() {
@@ -155,7 +173,7 @@ impl<'s> Fold<'s> {
         let errors = &mut self.tally.errors;
         if !occurrences.is_empty() {
             let signals = occurrences.iter().map(|occurrence| occurrence.signal).collect();
-            *errors.by_signals.entry(signals).or_default() += 1;
+            *errors.by_signals.entry((entry.level, signals)).or_default() += 1;
             return;
         }
         let template = mask::template(entry.message.of(&scanned.block.bytes));
@@ -179,6 +197,9 @@ impl<'s> Fold<'s> {
         }
         derive(signal, &mut values);
         self.follow(occurrence.signal, entry, &values);
+        if self.rules.start == Some(occurrence.signal) && !suspect && self.tally.process.starts.len() < STARTS_MAX {
+            self.tally.process.starts.extend(entry.time);
+        }
         let taken = signal.context.as_ref().and_then(|context| match context.direction {
             Direction::Before => self.context_before(context, entry),
             Direction::After => None,
@@ -266,6 +287,9 @@ fn count(
 ) {
     let signal = rules.signals.signal(index);
     let signal_tally = &mut tally.signals[usize::from(index)];
+    if signal_tally.all.count == 0 {
+        signal_tally.first = values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+    }
     signal_tally.all.add(time, suspect);
     for (at, field) in signal.fields.iter().enumerate() {
         if field.tally != TallyKind::Not && !values[at].is_empty() {
@@ -277,7 +301,8 @@ fn count(
     }
     let mut evidence = Some(evidence);
     let mut text: Option<Evidence> = None;
-    if signal_tally.evidence.len() < EVIDENCE_MAX {
+    let evidence_max = rules.listed.filter(|(listed, _)| *listed == index).map_or(EVIDENCE_MAX, |(_, max)| max);
+    if signal_tally.evidence.len() < evidence_max {
         text = evidence.take().map(|make| make());
         signal_tally.evidence.extend(text.clone());
     }
@@ -294,13 +319,19 @@ fn count(
 }
 
 /// Fills a signal's derived fields.
-fn derive(signal: &'_ Signal, values: &mut [&'_ [u8]]) {
+fn derive<'a>(signal: &'a Signal, values: &mut [&'a [u8]]) {
     for derived in &signal.derived {
         let from = values[derived.from];
         let class = derived.classes.iter().find(|class| class.pattern.is_match(from));
         let value: &str = class.map_or(&derived.otherwise, |class| &class.value);
         values[derived.field] = value.as_bytes();
     }
+}
+
+/// The lines of a record after its head's.
+fn continuation_lines(scanned: &Scanned, entry: &Entry) -> u64 {
+    let lines = memchr::memchr_iter(b'\n', entry.bytes.of(&scanned.block.bytes)).count();
+    u64::try_from(lines).unwrap_or(0)
 }
 
 fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
@@ -314,13 +345,4 @@ fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
         offset: scanned.block.offset + u64::from(entry.bytes.start),
     };
     Evidence { at, time: entry.time, text }
-}
-
-/// Sums tallies.
-pub(crate) fn merge(into: &mut Tally, from: Tally) {
-    into.count += from.count;
-    into.suspect += from.suspect;
-    if let Some((low, high)) = from.span {
-        into.span = Some(into.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
-    }
 }

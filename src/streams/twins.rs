@@ -66,6 +66,7 @@ impl Twins {
                 continue;
             }
             if entry.torn {
+                fold.withhold(scanned, entry);
                 self.torn_main = Some((Arc::clone(scanned), index));
                 continue;
             }
@@ -81,7 +82,7 @@ impl Twins {
         fold.err_block(scanned);
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !entry.level.may_be_in_err_log() {
-                fold.err_entry(scanned, entry);
+                fold.single(scanned, entry);
                 continue;
             }
             self.settle_torn_main(scanned, entry);
@@ -107,12 +108,12 @@ impl Twins {
             self.count_unless_matched(&scanned, index, fold);
         }
         if let Some((scanned, index)) = self.torn_main.take() {
-            fold.entry(&scanned, &scanned.scan.entries[index], false);
+            fold.single(&scanned, &scanned.scan.entries[index]);
         }
         if let Some((scanned, index)) = self.torn_err.take()
             && !self.main_order.iter().any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
         {
-            fold.err_entry(&scanned, &scanned.scan.entries[index]);
+            fold.single(&scanned, &scanned.scan.entries[index]);
         }
     }
 
@@ -172,7 +173,7 @@ impl Twins {
             return;
         }
         take_one(&mut self.err_waiting, key);
-        fold.err_entry(scanned, entry);
+        fold.single(scanned, entry);
     }
 }
 

@@ -365,14 +365,14 @@ fn iso_time(stamp: u64) -> String {
 
 enum Out {
     Plain(BufWriter<File>),
-    Packed(GzEncoder<BufWriter<File>>),
+    Packed(Box<GzEncoder<BufWriter<File>>>),
 }
 
 impl Out {
     fn create(path: &Path) -> Self {
         let file = BufWriter::new(File::create(path).expect("the folder is writable"));
         if path.extension().is_some_and(|extension| extension == "gz") {
-            Self::Packed(GzEncoder::new(file, Compression::new(5)))
+            Self::Packed(Box::new(GzEncoder::new(file, Compression::new(5))))
         } else {
             Self::Plain(file)
         }
@@ -647,7 +647,7 @@ impl Node {
 
     fn advance(&mut self, from: u64, to: u64, step: u64, total: u64) {
         const FINE: u64 = 1_000_000_000;
-        let share = step * FINE / total;
+        let share = (step * FINE + self.rng.below(FINE)) / total;
         let segment = PACE
             .windows(2)
             .find(|pair| share < pair[1].0 * (FINE / 1000))
@@ -662,7 +662,7 @@ impl Node {
             // The time is taken before the lock of the file: small steps back are normal.
             self.stamp -= 1 + self.rng.below(900);
         } else {
-            self.stamp = from + offset + self.rng.below(9);
+            self.stamp = from + offset;
         }
     }
 
@@ -927,9 +927,10 @@ impl Node {
 
     fn close(&self, message: &mut String, frames: &[&str]) {
         if !frames.is_empty() {
-            let _ = write!(message, ", {STACK}\n\n{}\n", frames.join("\n"));
+            write!(message, ", {STACK}\n\n{}\n", frames.join("\n")).expect("a string takes all");
         }
-        let _ = write!(message, " (version {} (altinity build))", self.version);
+        write!(message, " (version {} (altinity build))", self.version)
+            .expect("a string takes all");
     }
 
     fn refusal_text(&mut self) -> (String, &'static str, &'static str) {
@@ -1147,16 +1148,45 @@ impl Node {
             .grep_lines(1)
     }
 
+    /// An ordinary record, in the proportions of a busy replica at Trace.
     fn filler(&mut self) -> Draft {
-        let (part, peer, entry, worker) = (
+        match self.rng.below(12) {
+            0..=6 => self.table_filler(),
+            7 | 8 => self.query_filler(),
+            9 => {
+                let (peer, part) = (self.peer(), self.rng.pick(&PARTS));
+                let message = format!(
+                    "Request URI: /?endpoint=DataPartsExchange%3A%2Fclickhouse%2Ftables%2Fdestination%2Freplicas%2F{peer}&part={part}\
+                     &client_protocol_version=11&compress=false"
+                );
+                Draft::new(self.worker(), "Trace", "InterserverIOHTTPHandler", message)
+            }
+            10 => {
+                let message = format!(
+                    "Query peak memory usage: {}.{:02} KiB.",
+                    100 + self.rng.below(900),
+                    self.rng.below(100)
+                );
+                let id = self.rng.uuid();
+                Draft::new(self.worker(), "Debug", "MemoryTracker", message).query(id)
+            }
+            _ => Draft::new(
+                self.worker(),
+                "Information",
+                "InterserverIOHTTPHandler",
+                "Done processing query".to_owned(),
+            ),
+        }
+    }
+
+    fn table_filler(&mut self) -> Draft {
+        let (part, peer, entry, size) = (
             self.rng.pick(&PARTS),
             self.peer(),
             self.queue_entry(),
-            self.worker(),
+            700 + self.rng.below(600),
         );
-        let (suffix, _) = self.table();
-        let id = self.rng.uuid();
-        let (level, component, message) = match self.rng.below(12) {
+        let (level, component, message) = match self.rng.below(7) {
             0 => (
                 "Debug",
                 "",
@@ -1168,16 +1198,15 @@ impl Node {
                 "Debug",
                 " (Fetcher)",
                 format!(
-                    "Relinking part {part} (staged as tmp-fetch_{part}) onto content-addressed disk cas from a {}-byte transferred manifest.",
-                    700 + self.rng.below(600)
+                    "Relinking part {part} (staged as tmp-fetch_{part}) onto content-addressed disk cas from a {size}-byte transferred manifest."
                 ),
             ),
             2 => (
                 "Debug",
                 " (Replicated PartsService)",
                 format!(
-                    "Sending part {part} by relink (content-addressed, shared pool 36eafa28-9a1f-438c-bab8-7c4749dc9b34), manifest payload {} bytes",
-                    700 + self.rng.below(600)
+                    "Sending part {part} by relink (content-addressed, shared pool 36eafa28-9a1f-438c-bab8-7c4749dc9b34), manifest payload \
+                 {size} bytes"
                 ),
             ),
             3 => (
@@ -1189,8 +1218,9 @@ impl Node {
                 "Debug",
                 " (ReplicatedMergeTreeQueue)",
                 format!(
-                    "Not executing log entry {entry} of type REPLACE_RANGE because recently it has failed. According to exponential backoff policy, put aside this log entry for {} ms.",
-                    1 << self.rng.below(16)
+                    "Not executing log entry {entry} of type REPLACE_RANGE because recently it has failed. According to exponential backoff \
+                 policy, put aside this log entry for {} ms.",
+                    1 << self.rng.below(16),
                 ),
             ),
             5 => (
@@ -1198,60 +1228,33 @@ impl Node {
                 " (ReplicatedMergeTreeQueue)",
                 "Pulled 1 entries to queue.".to_owned(),
             ),
-            6 => (
+            _ => (
                 "Debug",
                 "",
                 format!(
                     "No active replica has part {part} which needs to be written with quorum. Will try to mark that quorum as failed."
                 ),
             ),
-            7 => {
-                let message = format!(
-                    "(from 172.18.0.1:40122, user: default) INSERT INTO default.source_{suffix} VALUES ('naïve — Ω №{}') (stage: Complete)",
-                    self.rng.below(999)
-                );
-                return Draft::new(worker, "Debug", "executeQuery", message).query(id);
-            }
-            8 => {
-                let message = format!(
-                    "(from 172.18.0.1:40122, user: default) ALTER TABLE default.destination_{suffix}\n    ATTACH PARTITION 1\n    FROM default.source_{suffix} (stage: Complete)"
-                );
-                return Draft::new(worker, "Debug", "executeQuery", message).query(id);
-            }
-            9 => {
-                return Draft::new(
-                    worker,
-                    "Trace",
-                    "InterserverIOHTTPHandler",
-                    format!(
-                        "Request URI: /?endpoint=DataPartsExchange%3A%2Fclickhouse%2Ftables%2Fdestination%2Freplicas%2F{peer}&part={part}&client_protocol_version=11&compress=false"
-                    ),
-                );
-            }
-            10 => {
-                return Draft::new(
-                    worker,
-                    "Debug",
-                    "MemoryTracker",
-                    format!(
-                        "Query peak memory usage: {}.{:02} KiB.",
-                        100 + self.rng.below(900),
-                        self.rng.below(100)
-                    ),
-                )
-                .query(id);
-            }
-            _ => {
-                return Draft::new(
-                    worker,
-                    "Information",
-                    "InterserverIOHTTPHandler",
-                    "Done processing query".to_owned(),
-                );
-            }
         };
         let logger = self.logger(component);
-        Draft::new(worker, level, logger, message)
+        Draft::new(self.worker(), level, logger, message)
+    }
+
+    /// A query in the log, some over several lines, some not in ASCII.
+    fn query_filler(&mut self) -> Draft {
+        let ((suffix, _), id) = (self.table(), self.rng.uuid());
+        let from = "(from 172.18.0.1:40122, user: default)";
+        let message = if self.rng.below(2) == 0 {
+            format!(
+                "{from} INSERT INTO default.source_{suffix} VALUES ('naïve — Ω №{}') (stage: Complete)",
+                self.rng.below(999)
+            )
+        } else {
+            format!(
+                "{from} ALTER TABLE default.destination_{suffix}\n    ATTACH PARTITION 1\n    FROM default.source_{suffix} (stage: Complete)"
+            )
+        };
+        Draft::new(60 + self.rng.below(20), "Debug", "executeQuery", message).query(id)
     }
 }
 
@@ -1289,13 +1292,20 @@ const SERVER_FRAMES: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Read as _;
 
     use super::{BTreeMap, NODES, NodeTruth, Path, Plan, REFUSALS, Truth, write};
 
+    fn bytes(path: &Path) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
     /// One file read with nothing but line prefixes and substrings.
     fn records(path: &Path) -> Vec<String> {
-        let mut bytes = std::fs::read(path).unwrap();
+        let mut bytes = bytes(path);
         if path.extension().is_some_and(|extension| extension == "gz") {
             let mut unpacked = Vec::new();
             flate2::read::GzDecoder::new(&bytes[..])
@@ -1356,95 +1366,93 @@ mod tests {
 
     fn check(folder: &Path, node: &NodeTruth, new_era: bool) {
         let found = unique(folder, node);
-        let count = |fits: &dyn Fn(&str) -> bool| {
-            u64::try_from(found.iter().filter(|it| fits(it)).count()).unwrap()
-        };
-        let exception = |text: &'static str| {
-            count(&|it| it.contains(&format!("Code: {text}")) && is_exception(it))
-        };
-        assert_eq!(count(&|_| true), node.records);
-        let refused = if new_era {
-            "234. DB::Exception: Source"
-        } else {
-            "210. DB::Exception: Source"
-        };
-        assert_eq!(exception(refused), node.refusals);
-        assert_eq!(
-            count(&|it| it.contains("Relink confirm is unproven (unknown)")),
-            node.unproven_unknown
-        );
-        assert_eq!(
-            count(&|it| it.contains("finished (no bytes transferred)")),
-            node.finished
-        );
-        assert_eq!(exception("499"), node.s3_errors);
-        assert_eq!(
-            count(&|it| it.contains("<Error>") && it.contains("key data/cas/ref_catalog")),
-            node.ref_catalog_errors
-        );
-        assert_eq!(
-            count(&|it| it.contains("WriteBufferFromS3")),
-            node.ref_catalog_attempts
-        );
-        assert_eq!(
-            node.ref_catalog_attempts + node.ref_catalog_exceptions,
-            node.ref_catalog_errors
-        );
-        assert_eq!(exception("49."), node.empty_multipart);
-        assert_eq!(
-            exception("210. DB::Exception: CAS write could"),
-            node.write_not_committed
-        );
-        assert_eq!(
-            exception("210. DB::Exception: content-addressed"),
-            node.transient_unavailable
-        );
-        assert_eq!(exception("210. DB::NetException"), node.network_errors);
-        assert_eq!(
-            exception("234. DB::Exception: No active"),
-            node.no_active_replica
-        );
-        assert_eq!(
-            count(&|it| it.contains("ServerErrorHandler")),
-            node.http_resets
-        );
-        assert_eq!(
-            count(&|it| it.contains("last exception: ") || it.contains("last_exception: ")),
-            node.echoes
-        );
-        let quotes = |it: &str| it.contains("<Debug> executeQuery") && it.contains(super::NEEDLE);
-        assert_eq!(count(&quotes), node.monitoring_queries);
-        assert_eq!(exception("62."), node.quoting_errors);
-        assert_eq!(
-            count(&|it| it.contains("<Warning> CasWriteRetryLater")),
-            node.retry_warnings
-        );
-        assert_eq!(
-            count(&|it| it.contains("<Warning> CasRefLedger")),
-            node.ledger_warnings
-        );
-        assert_eq!(count(&|it| it.contains("<Notice>")), node.notices);
-        for (level, word) in [
-            ("error", "<Error>"),
-            ("warning", "<Warning>"),
-            ("debug", "<Debug>"),
-            ("trace", "<Trace>"),
-        ] {
-            assert_eq!(count(&|it| it.contains(word)), node.levels[level]);
-        }
+        assert_eq!(u64::try_from(found.len()).unwrap(), node.records);
         let lines: usize = found
             .iter()
             .map(|record| record.matches('\n').count())
             .sum();
         assert_eq!(u64::try_from(lines).unwrap(), node.continuation_lines);
-        assert_eq!(
-            node.unproven_no + count(&|it| it.contains("unproven (no)")),
-            0
-        );
         let stamp = |it: &String| it[..26].replacen('.', "-", 2).replacen(' ', "T", 1);
         assert_eq!(found.iter().map(stamp).min().unwrap(), node.first);
         assert_eq!(found.iter().map(stamp).max().unwrap(), node.last);
+        check_exceptions(&found, node, new_era);
+        check_others(&found, node);
         check_sums(node, new_era);
+    }
+
+    fn count(found: &[String], fits: impl Fn(&str) -> bool) -> u64 {
+        u64::try_from(found.iter().filter(|it| fits(it)).count()).unwrap()
+    }
+
+    fn check_exceptions(found: &[String], node: &NodeTruth, new_era: bool) {
+        let refusal = if new_era {
+            "234. DB::Exception: Source"
+        } else {
+            "210. DB::Exception: Source"
+        };
+        let expected = [
+            (refusal, node.refusals),
+            (
+                "210. DB::Exception: CAS write could",
+                node.write_not_committed,
+            ),
+            (
+                "210. DB::Exception: content-addressed",
+                node.transient_unavailable,
+            ),
+            ("210. DB::NetException", node.network_errors),
+            ("234. DB::Exception: No active", node.no_active_replica),
+            ("499. ", node.s3_errors),
+            ("49. ", node.empty_multipart),
+            ("62. ", node.quoting_errors),
+        ];
+        for (text, expected) in expected {
+            let text = format!("Code: {text}");
+            assert_eq!(
+                count(found, |it| it.contains(&text) && is_exception(it)),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    fn check_others(found: &[String], node: &NodeTruth) {
+        let expected = [
+            (
+                "Relink confirm is unproven (unknown)",
+                node.unproven_unknown,
+            ),
+            ("Relink confirm is unproven (no)", node.unproven_no),
+            ("finished (no bytes transferred)", node.finished),
+            ("<Error> WriteBufferFromS3: ", node.ref_catalog_attempts),
+            ("key data/cas/ref_catalog", node.ref_catalog_errors),
+            ("<Error> ServerErrorHandler: ", node.http_resets),
+            ("<Warning> CasWriteRetryLater: ", node.retry_warnings),
+            ("<Warning> CasRefLedger: ", node.ledger_warnings),
+            ("<Notice>", node.notices),
+            ("<Error>", node.levels["error"]),
+            ("<Warning>", node.levels["warning"]),
+            ("<Debug>", node.levels["debug"]),
+            ("<Trace>", node.levels["trace"]),
+        ];
+        for (text, expected) in expected {
+            assert_eq!(count(found, |it| it.contains(text)), expected, "{text}");
+        }
+        assert_eq!(
+            count(found, |it| it.contains("<Information>")) + node.notices,
+            node.levels["info"]
+        );
+        assert_eq!(
+            count(found, |it| it.contains("last exception: ")
+                || it.contains("last_exception: ")),
+            node.echoes
+        );
+        let quotes = |it: &str| it.contains("<Debug> executeQuery") && it.contains(super::NEEDLE);
+        assert_eq!(count(found, quotes), node.monitoring_queries);
+        assert_eq!(
+            node.ref_catalog_attempts + node.ref_catalog_exceptions,
+            node.ref_catalog_errors
+        );
     }
 
     fn is_exception(record: &str) -> bool {
@@ -1522,9 +1530,9 @@ mod tests {
         };
         let ((left, truth), (right, _)) = (generate(&plan), generate(&plan));
         for path in truth.nodes.iter().flat_map(|node| node.files.keys()) {
-            assert_eq!(
-                std::fs::read(left.path().join(path)).unwrap(),
-                std::fs::read(right.path().join(path)).unwrap()
+            assert!(
+                bytes(&left.path().join(path)) == bytes(&right.path().join(path)),
+                "{path}"
             );
         }
     }

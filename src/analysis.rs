@@ -1,0 +1,86 @@
+//! What an analysis hands to the reports: inputs, tallies of every node, and what the rules concluded.
+
+use crate::rules::Conclusions;
+use crate::scan::{GrepCounts, ProblemKind};
+use crate::signals::tally::NodeTally;
+use crate::time::{Timestamp, Zone};
+
+/// A finished analysis.
+#[derive(Debug)]
+pub struct Analysis {
+    /// Every artifact found, by relative path.
+    pub inputs: Vec<InputFacts>,
+    /// What is listed and was not read.
+    pub refused: Vec<(String, String)>,
+    /// One per node and run, by run and node.
+    pub nodes: Vec<NodeFacts>,
+    /// What the rules say.
+    pub conclusions: Conclusions,
+}
+
+/// What was read of one artifact.
+#[derive(Debug, Clone, Default)]
+pub struct InputFacts {
+    /// Its path as the user would write it.
+    pub path: String,
+    /// Its format's name; `None` for an unknown kind.
+    pub format: Option<&'static str>,
+    /// Whether its records are log records.
+    pub counts_records: bool,
+    /// The run.
+    pub run: String,
+    /// The node.
+    pub node: String,
+    /// The size as stored.
+    pub bytes: u64,
+    /// Raw records.
+    pub records: u64,
+    /// Lines.
+    pub lines: u64,
+    /// Smallest and largest stamp of records that are not suspect.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// What a plain search for a listed signal's text finds.
+    pub grep: GrepCounts,
+    /// What is wrong with it.
+    pub problems: Vec<InputFault>,
+}
+
+/// A fault of an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFault {
+    /// Its kind.
+    pub kind: ProblemKind,
+    /// The first line that has it, from 1.
+    pub line: Option<u64>,
+    /// How many lines or records have it.
+    pub count: u64,
+    /// More, where the kind does not say it all.
+    pub detail: String,
+}
+
+/// What was counted of one node, and what is known of its process.
+#[derive(Debug)]
+pub struct NodeFacts {
+    /// The counts.
+    pub tally: NodeTally,
+    /// The zone of its clock.
+    pub zone: Zone,
+    /// Its version, as its start or its exceptions name it.
+    pub versions: Vec<String>,
+    /// Its build, as its start names it.
+    pub build: Option<String>,
+    /// When its process started.
+    pub starts: Vec<Timestamp>,
+}
+
+impl Analysis {
+    /// Whether everything recognised was read whole.
+    pub fn is_complete(&self) -> bool {
+        self.inputs.iter().all(|input| input.problems.iter().all(|problem| !problem.kind.is_partial()))
+    }
+
+    /// Whether any artifact was recognised.
+    pub fn is_recognised(&self) -> bool {
+        self.inputs.iter().any(|input| input.format.is_some())
+    }
+}

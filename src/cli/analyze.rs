@@ -1,0 +1,107 @@
+//! `casdiag analyze`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
+use super::{Failure, Outcome, progress};
+use crate::pipeline::{self, Progress};
+use crate::report::model::Report;
+use crate::report::{self, REPORTS, Style};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: InputOptions,
+    #[command(flatten)]
+    rules: RulesOption,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Also writes every output into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Overwrites outputs in a folder that is not empty
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// Exits with 1 if there is a finding of this severity or worse
+    #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
+    fail_on: FailOn,
+    /// Colors the text output
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    color: ColorChoice,
+}
+
+/// Columns where no terminal says how many it has.
+const PAGE_WIDTH: usize = 120;
+
+/// An output on stdout.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A summary that fits a screen.
+    Text,
+    /// The whole report for machines.
+    Json,
+    /// A report that pastes into a bug tracker.
+    Markdown,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let plan = arguments.input.plan()?;
+    let base = arguments.rules.load()?;
+    let wanted = !arguments.input.no_progress && !arguments.input.quiet;
+    let progress = Progress::default();
+    let analysis = progress::watched(wanted, &progress, || pipeline::analyze(&plan, &base, &progress))?;
+    let report = report::assemble::report(&analysis, &base);
+    if let Some(folder) = &arguments.out {
+        report::write_folder(&report, folder, arguments.force)?;
+    }
+    let style = style(arguments.color);
+    if let Some(output) = REPORTS.iter().find(|output| output.name == arguments.format.name()) {
+        (output.write)(&report, &style, out)?;
+    }
+    if !analysis.is_recognised() && !arguments.input.quiet {
+        let seen = report.inputs.len();
+        let message = format!(
+            "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
+             (main log, err.log, rotated pieces, plain or gzip), standard errors of servers, and core files.",
+            listed(arguments.input.paths())
+        );
+        writeln!(io::stderr(), "{message}")?;
+    }
+    Ok(outcome(&report, analysis.is_recognised(), arguments.fail_on))
+}
+
+fn outcome(report: &Report, recognised: bool, fail_on: FailOn) -> Outcome {
+    let fails = |least| report.findings.iter().any(|finding| finding.severity >= least);
+    if fail_on.severity().is_some_and(fails) {
+        Outcome::Found
+    } else if !recognised || !report.complete {
+        Outcome::Partial
+    } else {
+        Outcome::Clean
+    }
+}
+
+fn style(choice: ColorChoice) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let color = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    let columns = if terminal { terminal_size::terminal_size() } else { None };
+    Style { color, width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)) }
+}

@@ -1,0 +1,104 @@
+//! The command line: arguments become a plan, an outcome becomes an exit code. Opens no input and concludes nothing.
+
+mod analyze;
+mod lines;
+mod options;
+mod progress;
+mod rules;
+
+use std::error::Error as StdError;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What happened in a replicated cluster: read its logs, count, conclude, cite.
+#[derive(Debug, Parser)]
+#[command(name = "casdiag", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Analyses everything found under the paths and prints what happened.
+    Analyze(analyze::Arguments),
+    /// Lists the records behind a signal's count, and why a plain grep counts differently.
+    Lines(lines::Arguments),
+    /// Shows, tests and checks the rule base.
+    #[command(subcommand)]
+    Rules(rules::Command),
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing at or above `--fail-on`, nothing that failed.
+    Clean,
+    /// Something at or above `--fail-on`, or a failed test.
+    Found,
+    /// Nothing was recognised, or something recognised could not be read whole.
+    Partial,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Clean => 0,
+            Outcome::Found => 1,
+            Outcome::Partial => 3,
+        })
+    }
+}
+
+/// What stops a command; its exit code is 2.
+type Failure = Box<dyn StdError + Send + Sync>;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = io::stdout().lock();
+    let result = match arguments.command {
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
+        Command::Lines(arguments) => lines::run(&arguments, &mut out),
+        Command::Rules(command) => rules::run(&command, &mut out),
+    };
+    let result = result.and_then(|outcome| {
+        out.flush()?;
+        Ok(outcome)
+    });
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(failure) if is_closed_pipe(failure.as_ref()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(failure.as_ref());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether whoever read our output went away: no fault of ours or theirs.
+fn is_closed_pipe(failure: &(dyn StdError + 'static)) -> bool {
+    let mut cause = Some(failure);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Prints a failure and its causes on stderr.
+fn complain(failure: &dyn StdError) {
+    let mut text = format!("casdiag: {failure}");
+    let mut cause = failure.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    // Nobody can be told that stderr is closed.
+    drop(writeln!(io::stderr(), "{text}"));
+}

@@ -1,0 +1,155 @@
+//! Options that several commands share, and what they mean.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use globset::{Glob, GlobMatcher};
+
+use super::Failure;
+use crate::intake::{Names, NodeGlob, read_text};
+use crate::pipeline::Plan;
+use crate::rules::{self, RuleBase};
+use crate::time::{Zone, read_bound};
+use crate::vocab::Severity;
+
+/// The rules to use.
+#[derive(Debug, Args)]
+pub(super) struct RulesOption {
+    /// A rules file; adds to the built-in base, and overrides what has the same id. May be given several times
+    #[arg(long = "rules", value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl RulesOption {
+    /// Loads the rule base.
+    pub(super) fn load(&self) -> Result<RuleBase, Failure> {
+        let mut extra = Vec::new();
+        for path in &self.files {
+            extra.push((path.display().to_string(), read_text(path)?));
+        }
+        Ok(rules::load(&extra)?)
+    }
+}
+
+/// What to read, and how.
+#[derive(Debug, Args)]
+pub(super) struct InputOptions {
+    /// Folders and files to look at
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Calls the node of the files that match GLOB by NAME, e.g. `--node web1='**/10.0.0.7/*'`
+    #[arg(long, value_name = "NAME=GLOB")]
+    node: Vec<String>,
+    /// Takes each folder that matches as a run of its own
+    #[arg(long, value_name = "GLOB")]
+    run: Vec<String>,
+    /// Leaves out records before this local time, e.g. 2026-09-01T23:28
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Leaves out records from this local time on
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// The time zone of the servers' clocks, e.g. UTC or Europe/Berlin; wins over what the logs say
+    #[arg(long, value_name = "ZONE")]
+    tz: Option<String>,
+    /// How many threads scan; one per core unless said
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// How many different values of a field (parts, tables) are counted apart per node
+    #[arg(long, value_name = "N", default_value_t = Plan::default().subjects_max)]
+    max_subjects: usize,
+    /// The longest record kept whole, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = Plan::default().limits.record_bytes)]
+    max_record: usize,
+    /// Shows no progress
+    #[arg(long)]
+    pub(super) no_progress: bool,
+    /// Says nothing on stderr but errors
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+impl InputOptions {
+    /// The plan these options describe.
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        let mut plan = Plan { roots: self.paths.clone(), threads: self.threads, subjects_max: self.max_subjects, ..Plan::default() };
+        plan.limits.record_bytes = self.max_record.max(plan.limits.block_bytes);
+        plan.names = Names { nodes: self.nodes()?, runs: self.run.iter().map(|text| glob("--run", text)).collect::<Result<_, _>>()? };
+        plan.since = self.since.as_deref().map(|text| bound("--since", text)).transpose()?;
+        plan.until = self.until.as_deref().map(|text| bound("--until", text)).transpose()?;
+        if let Some(name) = &self.tz {
+            let hint = "use a name of the IANA data base such as UTC, Europe/Berlin or Etc/GMT-3";
+            plan.zone = Zone::from_name(name).ok_or_else(|| format!("--tz {name}: no such time zone; {hint}"))?;
+        }
+        Ok(plan)
+    }
+
+    fn nodes(&self) -> Result<Vec<NodeGlob>, Failure> {
+        let node = |text: &String| -> Result<NodeGlob, Failure> {
+            let (name, pattern) = text.split_once('=').ok_or_else(|| format!("--node {text}: expected NAME=GLOB"))?;
+            Ok(NodeGlob { name: name.to_owned(), glob: glob("--node", pattern)? })
+        };
+        self.node.iter().map(node).collect()
+    }
+
+    /// What the user gave, for messages.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+}
+
+fn glob(flag: &str, text: &str) -> Result<GlobMatcher, Failure> {
+    Ok(Glob::new(text).map_err(|error| format!("{flag} {text}: {error}"))?.compile_matcher())
+}
+
+fn bound(flag: &str, text: &str) -> Result<crate::time::Timestamp, Failure> {
+    let hint = "write a date or a date and a time, e.g. 2026-09-01 or 2026-09-01T23:28:20";
+    Ok(read_bound(text).ok_or_else(|| format!("{flag} {text}: no time; {hint}"))?)
+}
+
+/// From which severity on a finding fails the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    /// Never.
+    Never,
+    /// Any finding.
+    Info,
+    /// Low or worse.
+    Low,
+    /// Medium or worse.
+    Medium,
+    /// High or worse.
+    High,
+    /// Critical only.
+    Critical,
+}
+
+impl FailOn {
+    /// The least severity that fails.
+    pub(super) fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Never => None,
+            Self::Info => Some(Severity::Info),
+            Self::Low => Some(Severity::Low),
+            Self::Medium => Some(Severity::Medium),
+            Self::High => Some(Severity::High),
+            Self::Critical => Some(Severity::Critical),
+        }
+    }
+}
+
+/// Whether output is colored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The paths joined for a message.
+pub(super) fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| Path::display(path).to_string()).collect::<Vec<_>>().join(", ")
+}

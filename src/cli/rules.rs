@@ -1,0 +1,74 @@
+//! `casdiag rules`: list, show, test, lint.
+
+use std::io::Write;
+
+use clap::{Args, Subcommand};
+
+use super::options::RulesOption;
+use super::{Failure, Outcome};
+use crate::pipeline;
+use crate::report::rulebook;
+use crate::rules;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Lists rules and signals, a line each.
+    List(Only),
+    /// Shows a rule or a signal: what it finds, how it comes about, what to do, its samples.
+    Show(Show),
+    /// Runs every sample through the whole analysis.
+    Test(Only),
+    /// Checks the base for what has no sample, no prose or no use.
+    Lint(Only),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Only {
+    #[command(flatten)]
+    rules: RulesOption,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The id of a rule or a signal
+    id: String,
+    #[command(flatten)]
+    rules: RulesOption,
+}
+
+pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    match command {
+        Command::List(only) => {
+            rulebook::list(&only.rules.load()?, out)?;
+            Ok(Outcome::Clean)
+        }
+        Command::Show(show) => {
+            let base = show.rules.load()?;
+            let known = rulebook::show(&base, &show.id, out)?;
+            if known { Ok(Outcome::Clean) } else { Err(format!("no rule or signal is called {:?}; `casdiag rules list` names them all", show.id).into()) }
+        }
+        Command::Test(only) => test(only, out),
+        Command::Lint(only) => {
+            let faults = rules::lint(&only.rules.load()?);
+            for fault in &faults {
+                writeln!(out, "{}: {}", fault.owner, fault.what)?;
+            }
+            writeln!(out, "{} faults", faults.len())?;
+            Ok(if faults.is_empty() { Outcome::Clean } else { Outcome::Found })
+        }
+    }
+}
+
+fn test(only: &Only, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let base = only.rules.load()?;
+    let mut failed = 0;
+    let samples = rules::samples(&base);
+    for sample in &samples {
+        if let Some(fault) = pipeline::try_sample(sample, &base)? {
+            failed += 1;
+            writeln!(out, "FAILED {} ({}): {fault}", sample.owner, sample.name)?;
+        }
+    }
+    writeln!(out, "{} passed, {failed} failed", samples.len() - failed)?;
+    Ok(if failed == 0 { Outcome::Clean } else { Outcome::Found })
+}

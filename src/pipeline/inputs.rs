@@ -1,0 +1,221 @@
+//! What is known of the inputs before the scan, and what the scan adds.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+
+use super::{Plan, Progress};
+use crate::analysis::{Analysis, InputFacts, InputFault, NodeFacts};
+use crate::intake::{Artifact, Encoding, Found, Place, place_all};
+use crate::parsers::{Format, sniff};
+use crate::rules::RuleBase;
+use crate::scan::{GrepCounts, ProblemKind, Scan};
+use crate::signals::tally::NodeTally;
+use crate::streams::{Log, Source, plan as plan_logs};
+use crate::time::Timestamp;
+
+/// The artifacts, each looked at once.
+pub(super) struct Looked {
+    artifacts: Vec<Seen>,
+    refused: Vec<(String, String)>,
+}
+
+struct Seen {
+    artifact: Artifact,
+    place: Place,
+    format: Option<Format>,
+    /// Why it is not read though it is there.
+    skipped: Option<InputFault>,
+}
+
+/// What the scan found in one artifact.
+#[derive(Debug, Default)]
+pub(super) struct ArtifactFacts {
+    pub(super) lines: u64,
+    pub(super) error: Option<String>,
+    records: u64,
+    span: Option<(Timestamp, Timestamp)>,
+    grep: GrepCounts,
+    problems: Vec<InputFault>,
+}
+
+/// What the scan found of one node.
+#[derive(Debug)]
+pub(super) struct NodeScan {
+    pub(super) tally: NodeTally,
+    pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
+}
+
+impl ArtifactFacts {
+    /// Adds a block, in order.
+    pub(super) fn add(&mut self, scan: &Scan) {
+        if scan.unparsed_lines > 0 {
+            self.note(ProblemKind::UnparsedLines, self.lines, scan.unparsed_lines);
+        }
+        for problem in &scan.problems {
+            self.note(problem.kind, self.lines + problem.line, problem.count);
+        }
+        self.lines += scan.lines;
+        self.records += scan.records;
+        self.grep.add(scan.grep);
+        if let Some((low, high)) = scan.span {
+            self.span = Some(self.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
+        }
+    }
+
+    /// Notes a fault whose first line, from 0, is `line`.
+    fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
+        match self.problems.iter_mut().find(|problem| problem.kind == kind) {
+            Some(problem) => problem.count += count,
+            None => self.problems.push(InputFault { kind, line: Some(line + 1), count, detail: String::new() }),
+        }
+    }
+}
+
+/// Tells every artifact's format and place.
+pub(super) fn look(found: Found, plan: &Plan) -> Looked {
+    let sniffed: Vec<(Option<Format>, Encoding, Vec<u8>, Option<InputFault>)> = found
+        .artifacts
+        .par_iter()
+        .map(|artifact| match artifact.sample() {
+            Ok((sample, encoding)) => {
+                let format = sniff(&sample).or_else(|| empty_log(artifact, &sample));
+                (format, encoding, sample, None)
+            }
+            Err(error) => (None, Encoding::Plain, Vec::new(), Some(fault(ProblemKind::Unreadable, &error.to_string(), &error))),
+        })
+        .collect();
+    let places = place_all(&found.artifacts, &plan.names);
+    let mut artifacts: Vec<Seen> = Vec::new();
+    let mut starts: BTreeMap<Place, (usize, Encoding, Vec<u8>)> = BTreeMap::new();
+    for ((artifact, place), (format, encoding, sample, mut skipped)) in found.artifacts.into_iter().zip(places).zip(sniffed) {
+        if format.is_some() {
+            skipped = skipped.or_else(|| duplicate(&mut starts, &mut artifacts, &place, encoding, sample, &artifact.path));
+        }
+        artifacts.push(Seen { artifact, place, format, skipped });
+    }
+    let refused = found.refused.into_iter().map(|refused| (refused.path, refused.why)).collect();
+    Looked { artifacts, refused }
+}
+
+/// A log's empty file is a log: an empty err.log says that nothing went wrong.
+fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
+    let name = artifact.path.rsplit('/').next().unwrap_or_default();
+    let is_log = name.ends_with(".log") && name.contains("clickhouse");
+    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
+}
+
+/// The same piece, plain and packed: the packed copy is left alone while it begins like the plain one.
+///
+/// A server that dies while it packs a rotated piece leaves both, the packed one incomplete.
+fn duplicate(
+    starts: &mut BTreeMap<Place, (usize, Encoding, Vec<u8>)>,
+    artifacts: &mut [Seen],
+    place: &Place,
+    encoding: Encoding,
+    sample: Vec<u8>,
+    path: &str,
+) -> Option<InputFault> {
+    let index = artifacts.len();
+    let Some((other, other_encoding, other_sample)) = starts.get(place) else {
+        starts.insert(place.clone(), (index, encoding, sample));
+        return None;
+    };
+    let shorter = sample.len().min(other_sample.len());
+    if sample[..shorter] != other_sample[..shorter] || encoding == *other_encoding {
+        return None;
+    }
+    let copy_of = |path: &str| InputFault {
+        kind: ProblemKind::DuplicatePiece,
+        line: None,
+        count: 1,
+        detail: format!("the packed copy of {path} is not read a second time"),
+    };
+    if encoding == Encoding::Plain {
+        let other = *other;
+        artifacts[other].skipped = Some(copy_of(path));
+        starts.insert(place.clone(), (index, encoding, sample));
+        return None;
+    }
+    let original = artifacts[*other].artifact.path.clone();
+    Some(copy_of(&original))
+}
+
+fn fault(kind: ProblemKind, text: &str, error: &dyn std::error::Error) -> InputFault {
+    let detail = error.source().map_or_else(|| text.to_owned(), |why| format!("{text}: {why}"));
+    InputFault { kind, line: None, count: 1, detail }
+}
+
+impl Looked {
+    /// Stored bytes of what will be read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.artifacts.iter().filter(|seen| seen.is_read()).map(|seen| seen.artifact.bytes).sum()
+    }
+
+    /// The logs to read.
+    pub(super) fn logs(&self) -> Vec<Log> {
+        let read = self.artifacts.iter().enumerate().filter(|(_, seen)| seen.is_read());
+        plan_logs(read.filter_map(|(artifact, seen)| Some((seen.place.clone(), Source { artifact, format: seen.format? }))))
+    }
+
+    /// Opens an artifact; its stored bytes are added to the progress as they are read.
+    pub(super) fn open(&self, artifact: usize, progress: &Progress) -> Result<Box<dyn Read + Send>, String> {
+        let seen = &self.artifacts[artifact];
+        progress.done.fetch_add(seen.artifact.bytes, Ordering::Relaxed);
+        let (reader, _) = seen.artifact.open().map_err(|error| fault(ProblemKind::Unreadable, &error.to_string(), &error).detail)?;
+        let bound = seen.format.and_then(|format| format.spec().head_bytes);
+        Ok(match bound {
+            Some(bytes) => Box::new(reader.take(bytes)),
+            None => reader,
+        })
+    }
+}
+
+impl Seen {
+    fn is_read(&self) -> bool {
+        self.format.is_some() && self.skipped.is_none()
+    }
+}
+
+/// Puts the analysis together.
+pub(super) fn assemble(looked: Looked, nodes: Vec<NodeScan>, plan: &Plan, rules: &RuleBase) -> Analysis {
+    let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
+    let mut tallies = Vec::new();
+    for node in nodes {
+        facts.extend(node.artifacts);
+        tallies.push(node.tally);
+    }
+    let inputs = looked.artifacts.into_iter().enumerate().map(|(index, seen)| seen.facts(facts.remove(&index).unwrap_or_default()));
+    let inputs: Vec<InputFacts> = inputs.collect();
+    let nodes: Vec<NodeFacts> = tallies.into_iter().map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals)).collect();
+    let conclusions = rules.conclude(&nodes);
+    Analysis { inputs, refused: looked.refused, nodes, conclusions }
+}
+
+impl Seen {
+    fn facts(self, found: ArtifactFacts) -> InputFacts {
+        let mut problems = found.problems;
+        problems.extend(self.skipped);
+        if let Some(detail) = found.error {
+            problems.push(InputFault { kind: ProblemKind::ReadError, line: Some(found.lines + 1), count: 1, detail });
+        }
+        problems.sort_by_key(|problem| (problem.kind, problem.line));
+        let counts_records = self.format.is_some_and(|format| format.spec().counts_records);
+        InputFacts {
+            path: self.artifact.path,
+            format: self.format.map(|format| format.spec().name),
+            counts_records,
+            run: self.place.run,
+            node: self.place.node,
+            bytes: self.artifact.bytes,
+            records: if counts_records { found.records } else { 0 },
+            lines: found.lines,
+            span: found.span,
+            grep: found.grep,
+            problems,
+        }
+    }
+}
+

@@ -1,0 +1,108 @@
+//! From a plan to an analysis: the only place that sees every stage, and where threads live.
+
+mod inputs;
+mod reader;
+mod run;
+mod trial;
+
+pub use trial::try_sample;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+use crate::analysis::Analysis;
+use crate::intake::{self, Found, Limits, Names};
+use crate::rules::RuleBase;
+use crate::time::{Timestamp, Zone};
+
+/// What to do, decided from the command line alone.
+#[derive(Debug)]
+pub struct Plan {
+    /// What to look at.
+    pub roots: Vec<PathBuf>,
+    /// How runs and nodes are called.
+    pub names: Names,
+    /// Records before this are left out.
+    pub since: Option<Timestamp>,
+    /// Records from this on are left out.
+    pub until: Option<Timestamp>,
+    /// The zone of all clocks, where the user knows it.
+    pub zone: Zone,
+    /// How many threads scan; 0 means one per core.
+    pub threads: usize,
+    /// How many values of a field are counted apart.
+    pub subjects_max: usize,
+    /// Bounds on memory.
+    pub limits: Limits,
+    /// A signal whose records are wanted one by one.
+    pub listing: Option<Listing>,
+}
+
+/// What to list.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing {
+    /// The index of the signal.
+    pub signal: u16,
+    /// How many records per node.
+    pub records_max: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            roots: Vec::new(),
+            names: Names::default(),
+            since: None,
+            until: None,
+            zone: Zone::Unknown,
+            threads: 0,
+            // 100,000 parts or tables of some 60 bytes are a few megabytes; a hostile log must not cost more.
+            subjects_max: 100_000,
+            limits: Limits::default(),
+            listing: None,
+        }
+    }
+}
+
+/// What stops an analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A given path cannot be looked at.
+    #[error(transparent)]
+    Intake(#[from] intake::Error),
+    /// The threads could not be started.
+    #[error("cannot start {threads} threads")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// Why.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Progress of a run, read by whoever shows it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Stored bytes read so far.
+    pub done: AtomicU64,
+    /// Stored bytes to read, once known.
+    pub total: AtomicU64,
+}
+
+/// Analyses everything below the plan's roots.
+pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
+    let found = intake::walk(&plan.roots)?;
+    analyze_found(plan, found, rules, progress)
+}
+
+/// Analyses artifacts already found: what samples of the rule base go through too.
+pub fn analyze_found(plan: &Plan, found: Found, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.threads)
+        .build()
+        .map_err(|source| Error::Threads { threads: plan.threads, source })?;
+    let looked = pool.install(|| inputs::look(found, plan));
+    progress.total.store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
+    let nodes = run::scan(&pool, plan, &looked, rules, progress);
+    Ok(inputs::assemble(looked, nodes, plan, rules))
+}

@@ -1,0 +1,145 @@
+//! The blocks of one node's logs, one after another, the err.log side by side with its main log.
+
+use std::collections::VecDeque;
+
+use super::Progress;
+use super::inputs::Looked;
+use crate::intake::{Block, BlockReader, Limits, Role};
+use crate::parsers::Format;
+use crate::streams::{Log, Source, Stream};
+use crate::time::Timestamp;
+
+/// One step of a node's reading, in the order in which it must be folded.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The next block of a log's side.
+    Block(Work),
+    /// An artifact ended; why, if before its end.
+    Ended {
+        /// The artifact.
+        artifact: usize,
+        /// The byte and the reason.
+        error: Option<String>,
+    },
+    /// Both sides of the log have ended.
+    LogEnded,
+}
+
+/// A block to scan.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// Main log or err.log.
+    pub(super) role: Role,
+    /// The artifact.
+    pub(super) artifact: usize,
+    /// Its format.
+    pub(super) format: Format,
+    /// Whether the log has a twin.
+    pub(super) hashed: bool,
+    /// The bytes.
+    pub(super) block: Block,
+}
+
+/// Reads the logs of one node.
+pub(super) struct NodeReader<'p> {
+    looked: &'p Looked,
+    progress: &'p Progress,
+    limits: Limits,
+    logs: VecDeque<Log>,
+    current: Option<Pair>,
+    queued: VecDeque<Step>,
+}
+
+/// A log and its twin while they are read.
+struct Pair {
+    main: Side,
+    err: Side,
+    hashed: bool,
+}
+
+/// The pieces of one side that are still to be read.
+struct Side {
+    pieces: VecDeque<Source>,
+    open: Option<(Source, BlockReader)>,
+}
+
+impl<'p> NodeReader<'p> {
+    pub(super) fn new(looked: &'p Looked, progress: &'p Progress, limits: Limits, logs: Vec<Log>) -> Self {
+        Self { looked, progress, limits, logs: logs.into(), current: None, queued: VecDeque::new() }
+    }
+
+    /// The next step; `None` when the node's logs are read.
+    pub(super) fn next(&mut self, buffer: Vec<u8>) -> Option<Step> {
+        loop {
+            if let Some(step) = self.queued.pop_front() {
+                return Some(step);
+            }
+            let Some(mut pair) = self.current.take().or_else(|| self.logs.pop_front().map(Pair::new)) else { return None };
+            self.prepare(&mut pair.main);
+            self.prepare(&mut pair.err);
+            let role = match (&mut pair.main.open, &mut pair.err.open) {
+                (None, None) => {
+                    self.queued.push_back(Step::LogEnded);
+                    continue;
+                }
+                (Some(_), None) => Role::Main,
+                (None, Some(_)) => Role::Err,
+                (Some(main), Some(err)) => if stamp(err) < stamp(main) { Role::Err } else { Role::Main },
+            };
+            let hashed = pair.hashed;
+            let side = if role == Role::Main { &mut pair.main } else { &mut pair.err };
+            let step = self.block(side, role, hashed, buffer);
+            self.current = Some(pair);
+            return Some(step);
+        }
+    }
+
+    /// Opens the side's next piece if none is open.
+    fn prepare(&mut self, side: &mut Side) {
+        while side.open.is_none() {
+            let Some(source) = side.pieces.pop_front() else { return };
+            match self.looked.open(source.artifact, self.progress) {
+                Ok(reader) => side.open = Some((source, BlockReader::new(reader, source.format.spec().is_head, self.limits))),
+                Err(error) => self.queued.push_back(Step::Ended { artifact: source.artifact, error: Some(error) }),
+            }
+        }
+    }
+
+    fn block(&mut self, side: &mut Side, role: Role, hashed: bool, buffer: Vec<u8>) -> Step {
+        let Some((source, reader)) = &mut side.open else { return Step::LogEnded };
+        let (artifact, format) = (source.artifact, source.format);
+        let next = reader.next(buffer);
+        let ended = next.as_ref().is_none_or(|block| block.last);
+        if ended {
+            let error = reader.take_error().map(|(offset, error)| format!("stopped at unpacked byte {offset}: {error}"));
+            side.open = None;
+            if next.is_none() {
+                return Step::Ended { artifact, error };
+            }
+            self.queued.push_back(Step::Ended { artifact, error });
+        }
+        match next {
+            Some(block) => Step::Block(Work { role, artifact, format, hashed, block }),
+            None => Step::Ended { artifact, error: None },
+        }
+    }
+}
+
+impl Pair {
+    fn new(log: Log) -> Self {
+        let hashed = !log.main.pieces.is_empty() && !log.err.pieces.is_empty();
+        Self { main: Side::new(log.main), err: Side::new(log.err), hashed }
+    }
+}
+
+impl Side {
+    fn new(stream: Stream) -> Self {
+        Self { pieces: stream.pieces.into(), open: None }
+    }
+}
+
+/// The stamp of the next head; the earliest possible one where there is none, so that such bytes are read first.
+fn stamp((source, reader): &mut (Source, BlockReader)) -> Timestamp {
+    let format = source.format;
+    reader.peek(|line| format.stamp(line)).unwrap_or(Timestamp(i64::MIN))
+}

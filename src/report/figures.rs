@@ -1,0 +1,170 @@
+//! Numbers, times and names as people read them.
+
+use crate::report::model::FindingWindow;
+
+/// A count with thousands separators.
+pub(super) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A difference with thousands separators.
+pub(super) fn difference(count: i64) -> String {
+    let sign = if count < 0 { "-" } else { "" };
+    format!("{sign}{}", thousands(count.unsigned_abs()))
+}
+
+/// A count and its noun.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        thousands(count),
+        if count == 1 { one } else { many }
+    )
+}
+
+/// A list's length.
+pub(super) fn length<T>(list: &[T]) -> u64 {
+    u64::try_from(list.len()).unwrap_or(u64::MAX)
+}
+
+/// A part of a whole in percent, rounded down: `100.0 %` is all of it.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "none to explain".to_owned();
+    }
+    let permille = u128::from(part) * 1000 / u128::from(whole);
+    format!("{}.{} %", permille / 10, permille % 10)
+}
+
+/// A share that a rule computed.
+pub(super) fn fraction(share: f64) -> String {
+    if share.is_finite() {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        "undefined".to_owned()
+    }
+}
+
+/// A window as written in the logs; the date stands once if both ends share it.
+pub(super) fn window(window: &FindingWindow) -> Option<String> {
+    span(window.first.as_deref(), window.last.as_deref())
+}
+
+/// A window without fractions of seconds.
+pub(super) fn window_in_seconds(window: &FindingWindow) -> Option<String> {
+    let first = window.first.as_deref().map(in_seconds);
+    let last = window.last.as_deref().map(in_seconds);
+    span(first.as_deref(), last.as_deref())
+}
+
+/// From a first to a last stamp, `None` if there is no stamp at all.
+pub(super) fn span(first: Option<&str>, last: Option<&str>) -> Option<String> {
+    let (Some(first), Some(last)) = (first, last) else {
+        return first.or(last).map(str::to_owned);
+    };
+    if first == last {
+        return Some(first.to_owned());
+    }
+    let date = |stamp: &str| {
+        stamp
+            .find('T')
+            .and_then(|at| stamp.get(..=at).map(str::to_owned))
+    };
+    let shown = match (date(first), date(last)) {
+        (Some(from), Some(to)) if from == to => last.get(to.len()..).unwrap_or(last),
+        _ => last,
+    };
+    Some(format!("{first} .. {shown}"))
+}
+
+/// Names in a row, at most `names_max` of them.
+pub(super) fn names(names: &[String], names_max: usize) -> String {
+    if names.is_empty() {
+        return "nobody".to_owned();
+    }
+    let shown: Vec<&str> = names.iter().take(names_max).map(String::as_str).collect();
+    let more = names.len() - shown.len();
+    let tail = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{tail}", shown.join(", "))
+}
+
+fn in_seconds(stamp: &str) -> String {
+    let Some(point) = stamp.find('.') else {
+        return stamp.to_owned();
+    };
+    let (head, tail) = stamp.split_at(point);
+    format!(
+        "{head}{}",
+        tail.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped_from_the_right() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1_000), "1,000");
+        assert_eq!(thousands(45_294), "45,294");
+        assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(difference(-133_253), "-133,253");
+        assert_eq!(difference(i64::MIN), "-9,223,372,036,854,775,808");
+    }
+
+    #[test]
+    fn a_share_is_whole_only_if_nothing_is_left() {
+        assert_eq!(share(812, 830), "97.8 %");
+        assert_eq!(share(9_999, 10_000), "99.9 %");
+        assert_eq!(share(10_000, 10_000), "100.0 %");
+        assert_eq!(share(u64::MAX, u64::MAX), "100.0 %");
+        assert_eq!(share(0, 0), "none to explain");
+        assert_eq!(fraction(0.125), "12.5 %");
+        assert_eq!(fraction(f64::NAN), "undefined");
+    }
+
+    #[test]
+    fn a_span_says_a_shared_date_once() {
+        let span = |first, last| span(Some(first), Some(last)).unwrap();
+        assert_eq!(
+            span("2026-09-01T23:28:20.8", "2026-09-01T23:59:01.1"),
+            "2026-09-01T23:28:20.8 .. 23:59:01.1"
+        );
+        assert_eq!(
+            span("2026-09-01T23:28:20", "2026-09-02T00:01:00"),
+            "2026-09-01T23:28:20 .. 2026-09-02T00:01:00"
+        );
+        assert_eq!(
+            span("T07:06:45.520000", "T07:07:47.044000"),
+            "T07:06:45.520000 .. 07:07:47.044000"
+        );
+        assert_eq!(span("T07:06:45", "T07:06:45"), "T07:06:45");
+        assert_eq!(
+            in_seconds("2026-09-01T23:28:20.817504+02:00"),
+            "2026-09-01T23:28:20+02:00"
+        );
+        assert_eq!(in_seconds("2026-09-01T23:28:20"), "2026-09-01T23:28:20");
+    }
+
+    #[test]
+    fn names_past_the_limit_are_counted() {
+        let list: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(names(&list, 3), "a, b, c");
+        assert_eq!(names(&list, 2), "a, b and 1 more");
+        assert_eq!(names(&[], 2), "nobody");
+    }
+}

@@ -1,0 +1,103 @@
+//! Writes every output into one folder, whole or not at all.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::report::model::Report;
+use crate::report::{Output, REPORTS, Style};
+
+/// Begins the names of files in the making, so that those a killed run left behind are known and do not count.
+const UNFINISHED: &str = ".casdiag-";
+
+/// Columns of a summary that is kept in a file.
+const FILE_WIDTH: usize = 120;
+
+/// Why the outputs could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder holds something already.
+    #[error("the output folder {} is not empty; name a new or empty folder, or pass --force to write into it", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder could not be made or listed.
+    #[error("cannot use {} as the output folder", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file could not be written or put in its place.
+    #[error("cannot write {}", path.display())]
+    File {
+        /// The file, by its final name.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Writes all [`REPORTS`] into a folder, which is made if it is missing, and returns their paths.
+///
+/// A folder with anything in it is refused unless `force`; then files of the same names are replaced, others stay. Each
+/// file is written under another name and renamed, so that a killed run leaves no half file.
+pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
+    let unusable = |source| Error::Folder {
+        path: dir.to_owned(),
+        source,
+    };
+    fs::create_dir_all(dir).map_err(unusable)?;
+    if !force && holds_anything(dir).map_err(unusable)? {
+        return Err(Error::NotEmpty {
+            path: dir.to_owned(),
+        });
+    }
+    let mut paths = Vec::with_capacity(REPORTS.len());
+    for output in REPORTS {
+        let path = dir.join(output.file);
+        write_whole(report, output, dir, &path).map_err(|source| Error::File {
+            path: path.clone(),
+            source,
+        })?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+fn holds_anything(dir: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(dir)? {
+        if !entry?.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn write_whole(report: &Report, output: &Output, dir: &Path, path: &Path) -> io::Result<()> {
+    let style = Style {
+        color: false,
+        width: FILE_WIDTH,
+    };
+    let mut out = BufWriter::new(unfinished_file(dir)?);
+    (output.write)(report, &style, &mut out)?;
+    out.flush()?;
+    out.into_inner()?.persist(path)?;
+    Ok(())
+}
+
+fn unfinished_file(dir: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED);
+    #[cfg(unix)]
+    {
+        // A temporary file is private by default; a report is as readable as any new file.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(dir)
+}

@@ -1,0 +1,127 @@
+//! `report.json`: the machine contract as text, and its JSON Schema.
+//!
+//! Values are exact. What a terminal or a runner might obey is written with JSON's own escapes, so the file may be
+//! printed as it is.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
+
+use crate::report::Style;
+use crate::report::escape;
+use crate::report::model::Report;
+
+/// Writes the report as indented JSON with a final newline.
+pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut *out, Inert(PrettyFormatter::new()));
+    report.serialize(&mut serializer)?;
+    out.write_all(b"\n")
+}
+
+/// The JSON Schema of a report, indented, with a final newline: the text of `docs/report.schema.json`.
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(Report).as_value())
+}
+
+/// Indents, and escapes invisible characters and `##[` inside strings.
+struct Inert(PrettyFormatter<'static>);
+
+impl Formatter for Inert {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut written = 0;
+        for (at, c) in fragment.char_indices() {
+            let rest = fragment.get(at..).unwrap_or_default();
+            if !escape::is_hidden(c) && !rest.starts_with("##[") {
+                continue;
+            }
+            out.write_all(fragment.get(written..at).unwrap_or_default().as_bytes())?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            written = at + c.len_utf8();
+        }
+        out.write_all(fragment.get(written..).unwrap_or_default().as_bytes())
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        self.0.write_char_escape(out, escape)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_array(out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array(out)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(out, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array_value(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object(out)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object(out)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(out)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object_value(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_escaped_and_keep_their_value() {
+        let value = [
+            "\u{202e}a\u{9b}",
+            "::error ##[group]",
+            "\x1b\"\\\n",
+            "\u{e0041}é",
+        ];
+        let mut bytes = Vec::new();
+        value
+            .serialize(&mut Serializer::with_formatter(
+                &mut bytes,
+                Inert(PrettyFormatter::new()),
+            ))
+            .unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let expected = [
+            "[",
+            r#"  "\u202ea\u009b","#,
+            r#"  "::error \u0023#[group]","#,
+            r#"  "\u001b\"\\\n","#,
+            r#"  "\udb40\udc41é""#,
+            "]",
+        ];
+        assert_eq!(text, expected.join("\n"));
+        assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), value);
+    }
+}

@@ -1,0 +1,196 @@
+//! What is left: what could not be seen, who knows it already, what to do, and which records nothing explains.
+
+use std::collections::BTreeMap;
+
+use crate::report::counts::node_name;
+use crate::report::escape::{markdown_inline, markdown_line};
+use crate::report::figures::{counted, length, names, share, thousands};
+use crate::report::model::{Applies, Evidence, NotObservable, Report};
+
+use super::behavior::cited;
+use super::page::Page;
+use super::told;
+
+/// Items of a list.
+const ITEMS_MAX: usize = 20;
+
+/// Writes the rest of the issue.
+pub(super) fn write(report: &Report, page: &mut Page) {
+    not_observable(report, page);
+    known(report, page);
+    next_steps(report, page);
+    unexplained(report, page);
+    elsewhere(report, page);
+}
+
+fn not_observable(report: &Report, page: &mut Page) {
+    let mut nodes: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
+    for finding in &report.findings {
+        for NotObservable {
+            signal,
+            node,
+            why,
+            collect,
+        } in &finding.not_observable
+        {
+            let of_signal = nodes.entry((signal, why, collect)).or_default();
+            let node = node_name(report, &finding.run, node);
+            if !of_signal.contains(&node) {
+                of_signal.push(node);
+            }
+        }
+    }
+    if nodes.is_empty() {
+        return;
+    }
+    page.section("Not observable here, and what to collect");
+    let items: Vec<String> = nodes
+        .iter()
+        .map(|((signal, why, collect), nodes)| {
+            let (signal, nodes) = (
+                markdown_inline(signal),
+                markdown_inline(&names(nodes, ITEMS_MAX)),
+            );
+            format!(
+                "{signal} on {nodes}: {}. Collect: {}",
+                trimmed(why),
+                markdown_line(collect)
+            )
+        })
+        .collect();
+    list(&items, "signals", page);
+}
+
+fn known(report: &Report, page: &mut Page) {
+    let mut items: Vec<String> = Vec::new();
+    for known in told(report).iter().flat_map(|it| &it.known) {
+        let fixed = known.fixed_in.as_deref().map_or_else(
+            || "no fixed version known".to_owned(),
+            |it| format!("fixed in {}", markdown_inline(it)),
+        );
+        let applies = match known.applies {
+            Applies::Yes => "a version here is older than the fix",
+            Applies::No => "every version here has the fix, so this is something else or a relapse",
+            Applies::Unknown => "the versions here do not say whether it applies",
+        };
+        let item = format!("{}: {fixed}; {applies}", markdown_inline(&known.reference));
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    if !items.is_empty() {
+        page.section("Known issues");
+        list(&items, "issues", page);
+    }
+}
+
+fn next_steps(report: &Report, page: &mut Page) {
+    let mut items: Vec<String> = Vec::new();
+    for step in told(report).iter().flat_map(|it| &it.next_steps) {
+        let item = markdown_line(step);
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    if !items.is_empty() {
+        page.section("Next steps");
+        list(&items, "steps", page);
+    }
+}
+
+fn unexplained(report: &Report, page: &mut Page) {
+    if report.records.total == 0 {
+        return;
+    }
+    let coverage = &report.coverage;
+    page.section("Unexplained");
+    if coverage.error_records == 0 {
+        page.block("There is no Error or Fatal record.");
+    } else {
+        page.block(&format!(
+            "Explained: {} of {} ({}).",
+            thousands(coverage.explained),
+            counted(
+                coverage.error_records,
+                "Error or Fatal record",
+                "Error and Fatal records"
+            ),
+            share(coverage.explained, coverage.error_records),
+        ));
+    }
+    if !coverage.unexplained.is_empty() {
+        let header = ["Count:", "Level", "Message", "First"].map(str::to_owned);
+        let rows: Vec<Vec<String>> = coverage
+            .unexplained
+            .iter()
+            .take(ITEMS_MAX)
+            .map(|it| {
+                let level = it.level.class().key().to_owned();
+                vec![
+                    thousands(it.count),
+                    level,
+                    markdown_inline(&it.template),
+                    place(it.example.as_ref()),
+                ]
+            })
+            .collect();
+        page.table(&header, &rows);
+        page.left_out(coverage.unexplained.len(), ITEMS_MAX, "templates");
+    }
+    if !coverage.near_misses.is_empty() {
+        page.block("These hold a signal's text and do not fit it; the message may have changed:");
+        for near in coverage.near_misses.iter().take(ITEMS_MAX) {
+            let head = format!(
+                "{} near {}",
+                thousands(near.count),
+                markdown_inline(&near.signal)
+            );
+            page.block(
+                &near
+                    .example
+                    .as_ref()
+                    .map_or_else(|| head.clone(), |it| format!("{head}, first {}", cited(it))),
+            );
+        }
+        page.left_out(coverage.near_misses.len(), ITEMS_MAX, "near misses");
+    }
+    if !coverage.ignored.is_empty() {
+        let ignored = counted(length(&coverage.ignored), "entry", "entries");
+        page.block(&format!("Ignored by request: {ignored}, see report.json."));
+    }
+}
+
+fn elsewhere(report: &Report, page: &mut Page) {
+    let lists = [
+        ("WALs", report.wal.len()),
+        ("test runs", report.tests.runs.len()),
+        ("replays", report.replays.len()),
+    ];
+    let parts: Vec<String> = lists
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    if !parts.is_empty() {
+        page.block(&format!(
+            "Also checked, see report.json: {}.",
+            parts.join(", ")
+        ));
+    }
+}
+
+fn list(items: &[String], what: &str, page: &mut Page) {
+    page.list(items.get(..ITEMS_MAX).unwrap_or(items));
+    page.left_out(items.len(), ITEMS_MAX, what);
+}
+
+fn place(example: Option<&Evidence>) -> String {
+    example.map_or_else(String::new, |it| {
+        markdown_inline(&format!("{}:{}", it.path, it.line))
+    })
+}
+
+/// Prose without its full stop, to go on behind it.
+fn trimmed(text: &str) -> String {
+    markdown_line(text.trim().trim_end_matches('.'))
+}

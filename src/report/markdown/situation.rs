@@ -1,0 +1,226 @@
+//! What happened, in words and numbers.
+
+use serde_json::Value;
+
+use crate::report::counts::node_name;
+use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
+use crate::report::figures::{counted, fraction, length, names, thousands, window};
+use crate::report::model::{Finding, Report};
+use crate::report::worst;
+use crate::vocab::Severity;
+
+use super::page::Page;
+use super::{FINDINGS_MAX, told};
+
+/// Names in a row.
+const NAMES_MAX: usize = 8;
+
+/// Writes the title and what happened.
+pub(super) fn write(report: &Report, page: &mut Page) {
+    page.title(&title(report));
+    page.section("Describe the situation");
+    if !report.complete {
+        page.block("**Partial:** not everything recognised could be read whole; see the problems under Environment.");
+    }
+    if report.findings.is_empty() {
+        let verdict = if report.records.total == 0 {
+            "Without a record there is nothing to judge."
+        } else {
+            "No rule of casdiag found anything in them. The counts are below."
+        };
+        page.block(&format!("{} {verdict}", searched(report)));
+        return;
+    }
+    page.block(&searched(report));
+    for incident in report.incidents.iter().filter(|it| it.findings.len() > 1) {
+        let (id, findings) = (
+            markdown_inline(&incident.id),
+            markdown_inline(&names(&incident.findings, NAMES_MAX)),
+        );
+        let root = markdown_inline(&incident.root);
+        let summary = markdown_line(&incident.summary);
+        page.block(&format!(
+            "**{id}** ({findings}, of which {root} is the root): {summary}"
+        ));
+    }
+    for finding in told(report) {
+        page.block(&paragraph(report, finding));
+    }
+    page.left_out(report.findings.len(), FINDINGS_MAX, "findings");
+    if let Some(worst) = worst(report) {
+        page.block("This issue:");
+        page.list(&bullets(report, worst));
+    }
+}
+
+fn title(report: &Report) -> String {
+    match worst(report) {
+        Some(finding) if finding.severity > Severity::Low => markdown_line(&finding.title),
+        Some(finding) => format!(
+            "Nothing above low found; the most is: {}",
+            markdown_line(&finding.title)
+        ),
+        None if report.records.total == 0 => {
+            "Nothing recognised: no log record in what was given".to_owned()
+        }
+        None => "Nothing found".to_owned(),
+    }
+}
+
+fn searched(report: &Report) -> String {
+    let nodes = u64::try_from(report.records.by_node.len()).unwrap_or(u64::MAX);
+    format!(
+        "casdiag read {} of {} in {}.",
+        counted(report.records.total, "record", "records"),
+        counted(nodes, "node", "nodes"),
+        counted(length(&report.inputs), "file", "files"),
+    )
+}
+
+fn paragraph(report: &Report, finding: &Finding) -> String {
+    let accused = if finding.accused.is_empty() {
+        ", who accuse nobody by name".to_owned()
+    } else {
+        format!(
+            "; accused: {}",
+            node_names(report, finding, &finding.accused)
+        )
+    };
+    let window = window(&finding.window).map_or_else(String::new, |it| {
+        format!("; from {}", markdown_inline(&it).replace(" .. ", " to "))
+    });
+    let counts: Vec<String> = finding
+        .counts
+        .iter()
+        .map(|(name, count)| counted_by_node(finding, name, *count))
+        .collect();
+    let counts = if counts.is_empty() {
+        String::new()
+    } else {
+        format!(" Counts: {}.", counts.join("; "))
+    };
+    format!(
+        "**{}: {}** ({} severity, {}; rule {}). Reported by {}{accused}{window}.{counts}",
+        markdown_inline(&finding.id),
+        markdown_line(&finding.title),
+        finding.severity.word(),
+        finding.confidence.word(),
+        markdown_span(&finding.rule),
+        node_names(report, finding, &finding.reported_by),
+    )
+}
+
+fn counted_by_node(finding: &Finding, name: &str, count: u64) -> String {
+    let by_node: Vec<String> = finding
+        .counts_by_node
+        .iter()
+        .filter_map(|(node, counts)| counts.get(name).filter(|it| **it > 0).map(|it| (node, it)))
+        .take(NAMES_MAX)
+        .map(|(node, count)| format!("{} {}", markdown_inline(node), thousands(*count)))
+        .collect();
+    let by_node = if by_node.len() > 1 {
+        format!(" ({})", by_node.join(", "))
+    } else {
+        String::new()
+    };
+    format!("{} {}{by_node}", markdown_inline(name), thousands(count))
+}
+
+fn bullets(report: &Report, worst: &Finding) -> Vec<String> {
+    let mut bullets = vec![format!(
+        "Is {} by its consequence, and {}{}",
+        worst.severity.word(),
+        worst.confidence.word(),
+        if worst.category.is_empty() {
+            String::new()
+        } else {
+            format!("; category: {}", markdown_inline(&worst.category))
+        },
+    )];
+    if !worst.accused.is_empty() {
+        bullets.push(format!(
+            "Is reported by {} and accuses {}",
+            node_names(report, worst, &worst.reported_by),
+            node_names(report, worst, &worst.accused),
+        ));
+    }
+    if worst.runs.n > 1 {
+        bullets.push(format!(
+            "Shows in {} of {} runs",
+            worst.runs.k, worst.runs.n
+        ));
+    }
+    for (name, share) in &worst.shares {
+        bullets.push(format!(
+            "Share \"{}\": {}",
+            markdown_inline(name),
+            fraction(*share)
+        ));
+    }
+    for (name, value) in worst.subjects.iter().take(NAMES_MAX) {
+        bullets.push(format!(
+            "Is about {}: {}",
+            markdown_inline(name),
+            markdown_span(&subject(value))
+        ));
+    }
+    if !worst.caused_by.is_empty() {
+        bullets.push(format!(
+            "Follows from {}",
+            markdown_inline(&names(&worst.caused_by, NAMES_MAX))
+        ));
+    }
+    let followers: Vec<String> = report
+        .findings
+        .iter()
+        .filter(|it| it.caused_by.contains(&worst.id))
+        .map(|it| it.id.clone())
+        .collect();
+    if !followers.is_empty() {
+        bullets.push(format!(
+            "Is followed by {}",
+            markdown_inline(&names(&followers, NAMES_MAX))
+        ));
+    }
+    bullets.extend(
+        worst
+            .not_this
+            .iter()
+            .map(|it| format!("Is not: {}", markdown_line(it))),
+    );
+    bullets
+}
+
+/// The names of a finding's nodes as the counts table has them.
+fn node_names(report: &Report, finding: &Finding, nodes: &[String]) -> String {
+    let named: Vec<String> = nodes
+        .iter()
+        .map(|node| {
+            let is_own = report
+                .nodes
+                .iter()
+                .any(|it| it.run == finding.run && it.id == *node);
+            if is_own {
+                node_name(report, &finding.run, node)
+            } else {
+                node.clone()
+            }
+        })
+        .collect();
+    markdown_inline(&names(&named, NAMES_MAX))
+}
+
+/// A subject: text as it is, a value with its count, of a list the first few.
+fn subject(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            if let [Value::String(text), Value::Number(count)] = items.as_slice() {
+                return format!("{text} ({count} times)");
+            }
+            let items: Vec<String> = items.iter().map(subject).collect();
+            names(&items, NAMES_MAX)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,239 @@
+//! The verdict and the findings behind it.
+
+use crate::report::escape::terminal;
+use crate::report::figures::{counted, names, window_in_seconds};
+use crate::report::model::{Evidence, Finding, Incident, Report};
+use crate::report::{width, worst};
+use crate::vocab::Severity;
+
+use super::page::{Page, Paint};
+
+/// Findings told with evidence.
+const TOLD_MAX: usize = 2;
+
+/// Findings of which only a line is given.
+const MENTIONED_MAX: usize = 3;
+
+/// Names in a row.
+const NAMES_MAX: usize = 4;
+
+/// Levels as they stand in a head.
+const LEVELS: [&str; 8] = [
+    "<Fatal>",
+    "<Critical>",
+    "<Error>",
+    "<Warning>",
+    "<Notice>",
+    "<Information>",
+    "<Debug>",
+    "<Trace>",
+];
+
+/// Writes the worst finding in words, or that there is none.
+pub(super) fn verdict(report: &Report, page: &mut Page) {
+    match worst(report) {
+        Some(finding) if finding.severity > Severity::Low => {
+            let word = finding.severity.word().to_uppercase();
+            headline(
+                &format!("{word}: {}", terminal(&finding.title)),
+                word.len(),
+                finding.severity,
+                page,
+            );
+        }
+        Some(finding) => {
+            let (low, info) = (
+                of_severity(report, Severity::Low),
+                of_severity(report, Severity::Info),
+            );
+            let text = format!(
+                "nothing above LOW found in {} ({low} low, {info} info)",
+                searched(report)
+            );
+            headline(&text, text.len(), finding.severity, page);
+        }
+        None if report.records.total > 0 => {
+            headline(
+                &format!("nothing found in {}", searched(report)),
+                0,
+                Severity::Info,
+                page,
+            );
+        }
+        None if report.wal.is_empty() && report.tests.runs.is_empty() => {
+            headline(
+                "nothing recognised: no log record in what was given",
+                0,
+                Severity::Info,
+                page,
+            );
+        }
+        None => headline(
+            "nothing found; no log record in what was given",
+            0,
+            Severity::Info,
+            page,
+        ),
+    }
+    if !report.complete {
+        page.painted_line(
+            "PARTIAL: not everything recognised could be read whole, see problems",
+            7,
+            Paint::Bold,
+        );
+    }
+}
+
+/// Writes the worst incident and the findings, the first of them with evidence.
+pub(super) fn findings(report: &Report, page: &mut Page) {
+    if report.findings.is_empty() {
+        return;
+    }
+    page.gap();
+    let mut chains = report.incidents.iter().filter(|it| it.findings.len() > 1);
+    if let Some(incident) = chains.next() {
+        chain(incident, page);
+    }
+    page.leave_out(chains.count(), "incident", "incidents");
+    let (grave, slight): (Vec<&Finding>, Vec<&Finding>) = report
+        .findings
+        .iter()
+        .partition(|it| it.severity > Severity::Low);
+    let (told, others) = grave.split_at(grave.len().min(TOLD_MAX));
+    for finding in told {
+        tell(report, finding, page);
+    }
+    let others: Vec<&Finding> = others.iter().copied().chain(slight).collect();
+    for finding in others.iter().take(MENTIONED_MAX) {
+        let head = head_of(finding);
+        let title = terminal(&finding.title);
+        page.painted_line(
+            &format!("{head}  {title}"),
+            head.len(),
+            Paint::Severity(finding.severity),
+        );
+    }
+    page.leave_out(
+        others.len().saturating_sub(MENTIONED_MAX),
+        "finding",
+        "findings",
+    );
+}
+
+fn headline(text: &str, painted: usize, severity: Severity, page: &mut Page) {
+    for (at, line) in width::wrap(text, page.width(), 2).iter().enumerate() {
+        page.painted_line(
+            line,
+            if at == 0 { painted } else { 0 },
+            Paint::Severity(severity),
+        );
+    }
+}
+
+fn chain(incident: &Incident, page: &mut Page) {
+    let id = terminal(&incident.id);
+    let findings = terminal(&names(&incident.findings, NAMES_MAX));
+    let root = terminal(&incident.root);
+    let text = format!(
+        "{id} ({findings}; root {root}) {}",
+        terminal(&incident.summary)
+    );
+    page.painted_line(&text, id.len(), Paint::Bold);
+}
+
+fn tell(report: &Report, finding: &Finding, page: &mut Page) {
+    let head = head_of(finding);
+    let line = format!("{head}  {}", terminal(&finding.rule));
+    page.painted_line(&line, head.len(), Paint::Severity(finding.severity));
+    // The title of the worst is the verdict above.
+    let is_worst = worst(report).is_some_and(|it| it.id == finding.id);
+    if !is_worst {
+        page.line(&format!("    {}", terminal(&finding.title)));
+    }
+    let reporters = terminal(&names(&finding.reported_by, NAMES_MAX));
+    let accused = terminal(&names(&finding.accused, NAMES_MAX));
+    let window = window_in_seconds(&finding.window)
+        .map_or_else(String::new, |it| format!("{}; ", terminal(&it)));
+    let who = format!("{window}reported by {reporters}; accused: {accused}");
+    page.wrapped(&who, 4, if is_worst { 2 } else { 1 });
+    for evidence in finding.evidence.iter().take(if is_worst { 2 } else { 1 }) {
+        cite(evidence, page);
+    }
+}
+
+fn head_of(finding: &Finding) -> String {
+    format!(
+        "{} {}, {}",
+        terminal(&finding.id),
+        finding.severity.word(),
+        finding.confidence.word()
+    )
+}
+
+fn cite(evidence: &Evidence, page: &mut Page) {
+    let place = format!("{}:{}", terminal(&evidence.path), evidence.line);
+    let place = width::cut_start(&place, page.width() / 2);
+    let room = page.width().saturating_sub(width::columns(&place) + 6);
+    let line = format!("    {place}  {}", gist(&evidence.text, room));
+    page.painted_line(&line, line.len(), Paint::Dim);
+}
+
+/// What of a head tells most in few columns: its level and message; where that is too long, what follows the logger,
+/// or the text of the exception.
+fn gist(text: &str, room: usize) -> String {
+    let level = LEVELS
+        .iter()
+        .filter_map(|it| text.find(it).map(|at| (at, *it)))
+        .min();
+    let Some((at, level)) = level else {
+        return terminal(text);
+    };
+    let whole = text.get(at..).unwrap_or(text);
+    let inert = terminal(whole);
+    if width::columns(&inert) <= room {
+        return inert;
+    }
+    let message = whole
+        .split_once("Exception: ")
+        .or_else(|| whole.split_once(": "));
+    message.map_or(inert, |(_, message)| {
+        format!("{level} … {}", terminal(message))
+    })
+}
+
+fn of_severity(report: &Report, severity: Severity) -> usize {
+    report
+        .findings
+        .iter()
+        .filter(|it| it.severity == severity)
+        .count()
+}
+
+fn searched(report: &Report) -> String {
+    let nodes = u64::try_from(report.records.by_node.len()).unwrap_or(u64::MAX);
+    format!(
+        "{} of {}",
+        counted(report.records.total, "record", "records"),
+        counted(nodes, "node", "nodes")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gist_of_a_head_begins_where_it_tells_most() {
+        let head = "2026.09.01 23:28:20.8 [ 648 ] {} <Error> default.t: run(): Code: 210. DB::Exception: Source a did not";
+        assert_eq!(
+            gist(head, 100),
+            "<Error> default.t: run(): Code: 210. DB::Exception: Source a did not"
+        );
+        assert_eq!(gist(head, 40), "<Error> … Source a did not");
+        assert_eq!(
+            gist("x <Debug> Logger: a long message", 20),
+            "<Debug> … a long message"
+        );
+        assert_eq!(gist("no level: here", 5), "no level: here");
+    }
+}

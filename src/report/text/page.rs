@@ -1,0 +1,139 @@
+//! Lines that fit the terminal, each cut to its width before it is colored.
+
+use std::io::{self, Write};
+
+use crate::report::Style;
+use crate::report::figures::counted;
+use crate::report::width;
+use crate::vocab::Severity;
+
+/// A narrower terminal gets lines that it has to wrap.
+const WIDTH_MIN: usize = 40;
+
+/// The column at which remarks begin, behind their labels.
+const REMARK_INDENT: usize = 13;
+
+/// Lines to print.
+pub(super) struct Page {
+    style: Style,
+    lines: Vec<String>,
+    left_out: Vec<String>,
+}
+
+/// How a part of a line stands out.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Paint {
+    /// Of a severity.
+    Severity(Severity),
+    /// A heading.
+    Bold,
+    /// Less important.
+    Dim,
+}
+
+impl Page {
+    /// An empty page.
+    pub(super) fn new(style: Style) -> Self {
+        Self {
+            style: Style {
+                width: style.width.max(WIDTH_MIN),
+                ..style
+            },
+            lines: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Columns of a line.
+    pub(super) fn width(&self) -> usize {
+        self.style.width
+    }
+
+    /// Adds an empty line, unless there is one already.
+    pub(super) fn gap(&mut self) {
+        if self.lines.last().is_some_and(|it| !it.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// Adds a line.
+    pub(super) fn line(&mut self, text: &str) {
+        self.lines
+            .push(width::cut(text, self.width()).trim_end().to_owned());
+    }
+
+    /// Adds a line whose first `painted` bytes stand out.
+    pub(super) fn painted_line(&mut self, text: &str, painted: usize, paint: Paint) {
+        let line = width::cut(text, self.width());
+        let line = line.trim_end();
+        let (head, tail) = line.split_at_checked(painted).unwrap_or((line, ""));
+        self.lines
+            .push(format!("{}{tail}", self.painted(head, paint)));
+    }
+
+    /// Adds a text behind an indent, in at most `lines_max` lines.
+    pub(super) fn wrapped(&mut self, text: &str, indent: usize, lines_max: usize) {
+        for line in width::wrap(text, self.width().saturating_sub(indent), lines_max) {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
+    /// Columns left to a remark behind its label.
+    pub(super) fn remark_width(&self) -> usize {
+        self.width().saturating_sub(REMARK_INDENT)
+    }
+
+    /// Adds a text of at most `lines_max` lines behind a label; without a label it continues the one above.
+    pub(super) fn remark(&mut self, label: &str, text: &str, lines_max: usize) {
+        let mut label = label;
+        for line in width::wrap(text, self.remark_width(), lines_max) {
+            self.painted_line(
+                &format!("{label:REMARK_INDENT$}{line}"),
+                label.len(),
+                Paint::Bold,
+            );
+            label = "";
+        }
+    }
+
+    /// Notes that so many things are not shown, if any.
+    pub(super) fn leave_out(&mut self, count: usize, one: &str, many: &str) {
+        if count > 0 {
+            self.left_out
+                .push(counted(u64::try_from(count).unwrap_or(u64::MAX), one, many));
+        }
+    }
+
+    /// Adds how to see what is not shown.
+    pub(super) fn say_what_is_left_out(&mut self) {
+        if !self.left_out.is_empty() {
+            let text = format!(
+                "--format markdown; left out here: {}",
+                self.left_out.join(", ")
+            );
+            self.remark("in full", &text, 2);
+        }
+    }
+
+    /// Writes the lines.
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        for line in &self.lines {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    fn painted(&self, text: &str, paint: Paint) -> String {
+        if !self.style.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Severity(Severity::Critical | Severity::High) => "1;31",
+            Paint::Severity(Severity::Medium) => "1;33",
+            Paint::Severity(Severity::Low) => "36",
+            Paint::Severity(Severity::Info) | Paint::Dim => "2",
+            Paint::Bold => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}

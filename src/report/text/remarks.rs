@@ -1,0 +1,232 @@
+//! What stands below the counts: levels, codes, books that do not balance, what is not explained, what could not be
+//! read and what could not be seen.
+
+use std::collections::BTreeSet;
+
+use crate::report::counts;
+use crate::report::escape::terminal;
+use crate::report::figures::{counted, difference, length, share, thousands};
+use crate::report::model::{BalanceSide, Report};
+use crate::report::width;
+use crate::vocab::LevelClass;
+
+use super::page::Page;
+
+/// Unexplained templates named.
+const TEMPLATES_MAX: usize = 2;
+
+/// Problems of inputs named.
+const PROBLEMS_MAX: usize = 2;
+
+/// Writes the remarks.
+pub(super) fn write(report: &Report, page: &mut Page) {
+    page.gap();
+    levels(report, page);
+    codes(report, page);
+    balances(report, page);
+    coverage(report, page);
+    not_observable(report, page);
+    inputs(report, page);
+    elsewhere(report, page);
+}
+
+fn levels(report: &Report, page: &mut Page) {
+    if report.records.total == 0 {
+        return;
+    }
+    let classes = [
+        LevelClass::Fatal,
+        LevelClass::Error,
+        LevelClass::Warning,
+        LevelClass::Info,
+        LevelClass::Debug,
+        LevelClass::Trace,
+        LevelClass::None,
+    ];
+    let mut parts: Vec<String> = classes
+        .iter()
+        .filter_map(|class| {
+            let count = report
+                .records
+                .by_level
+                .get(class.key())
+                .copied()
+                .unwrap_or(0);
+            let word = if *class == LevelClass::None {
+                "no level"
+            } else {
+                class.key()
+            };
+            (count > 0 || *class == LevelClass::Fatal)
+                .then(|| format!("{} {word}", thousands(count)))
+        })
+        .collect();
+    if report.records.suspect > 0 {
+        parts.push(format!("{} suspect", thousands(report.records.suspect)));
+    }
+    if report.records.unparsed_lines > 0 {
+        parts.push(counted(
+            report.records.unparsed_lines,
+            "unparsed line",
+            "unparsed lines",
+        ));
+    }
+    page.remark("levels", &parts.join(", "), 2);
+}
+
+fn codes(report: &Report, page: &mut Page) {
+    let mut rows = counts::codes(report, &report.codes).rows;
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|it| std::cmp::Reverse(it.total));
+    let mut text = String::new();
+    let mut named = 0;
+    for row in &rows {
+        let part = format!("{}: {}", terminal(&row.label), thousands(row.total));
+        let next = if named == 0 {
+            part
+        } else {
+            format!("{text}; {part}")
+        };
+        if named > 0 && width::columns(&next) > page.remark_width() {
+            break;
+        }
+        text = next;
+        named += 1;
+    }
+    page.remark("codes", &text, 1);
+    page.leave_out(rows.len() - named, "code", "codes");
+}
+
+fn balances(report: &Report, page: &mut Page) {
+    let mut open = report.balances.iter().filter(|it| it.remainder != 0);
+    let Some(balance) = open.next() else {
+        return;
+    };
+    let side = |it: &BalanceSide| format!("{} {}", thousands(it.count), terminal(&it.what));
+    let right: Vec<String> = balance.right.iter().map(side).collect();
+    let could_be = balance
+        .could_be
+        .first()
+        .map_or_else(String::new, |it| format!("; could be: {}", terminal(it)));
+    let text = format!(
+        "{} left: {} against {}{could_be}",
+        difference(balance.remainder),
+        side(&balance.left),
+        right.join(" + "),
+    );
+    page.remark("balances", &text, 2);
+    page.leave_out(open.count(), "open balance", "open balances");
+}
+
+fn coverage(report: &Report, page: &mut Page) {
+    let coverage = &report.coverage;
+    if coverage.error_records == 0 {
+        return;
+    }
+    let explained = thousands(coverage.explained);
+    let all = counted(coverage.error_records, "Error record", "Error records");
+    let part = share(coverage.explained, coverage.error_records);
+    page.remark(
+        "coverage",
+        &format!("explained {explained} of {all} ({part})"),
+        1,
+    );
+    for unexplained in coverage.unexplained.iter().take(TEMPLATES_MAX) {
+        let (count, level) = (
+            thousands(unexplained.count),
+            unexplained.level.class().key(),
+        );
+        page.remark(
+            "",
+            &format!("not: {count} {level}  {}", terminal(&unexplained.template)),
+            1,
+        );
+    }
+    let left = coverage.unexplained.len().saturating_sub(TEMPLATES_MAX);
+    page.leave_out(left, "unexplained template", "unexplained templates");
+    page.leave_out(coverage.near_misses.len(), "near miss", "near misses");
+}
+
+fn not_observable(report: &Report, page: &mut Page) {
+    let all = report.findings.iter().flat_map(|finding| {
+        finding
+            .not_observable
+            .iter()
+            .map(|it| (&it.signal, &it.node, &it.why, &it.collect))
+    });
+    let all: BTreeSet<_> = all.collect();
+    if let Some((signal, node, why, collect)) = all.first() {
+        let text = format!("{signal} on {node}: {why}; collect {collect}");
+        page.remark("not seen", &terminal(&text), 2);
+    }
+    let left = all.len().saturating_sub(1);
+    page.leave_out(
+        left,
+        "thing that cannot be seen",
+        "things that cannot be seen",
+    );
+}
+
+fn inputs(report: &Report, page: &mut Page) {
+    let mut formats: Vec<(&str, u64)> = Vec::new();
+    for input in &report.inputs {
+        match formats
+            .iter_mut()
+            .find(|(format, _)| *format == input.format)
+        {
+            Some((_, count)) => *count += 1,
+            None => formats.push((&input.format, 1)),
+        }
+    }
+    formats.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let by_format: Vec<String> = formats
+        .iter()
+        .map(|(format, count)| format!("{} {}", thousands(*count), terminal(format)))
+        .collect();
+    let files = counted(length(&report.inputs), "file", "files");
+    let tail = if by_format.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", by_format.join(", "))
+    };
+    page.remark("inputs", &format!("{files}{tail}"), 1);
+    let problems: Vec<_> = report
+        .inputs
+        .iter()
+        .flat_map(|input| input.problems.iter().map(move |it| (input, it)))
+        .collect();
+    let mut label = "problems";
+    for (input, problem) in problems.iter().take(PROBLEMS_MAX) {
+        let line = problem.line.map_or_else(String::new, |it| format!(":{it}"));
+        let text = format!("{}{line}  {}: {}", input.path, problem.kind, problem.detail);
+        page.remark(label, &terminal(&text), 1);
+        label = "";
+    }
+    page.leave_out(
+        problems.len().saturating_sub(PROBLEMS_MAX),
+        "problem",
+        "problems",
+    );
+}
+
+fn elsewhere(report: &Report, page: &mut Page) {
+    let parts: Vec<String> = [
+        (report.wal.len(), "WAL", "WALs"),
+        (report.tests.runs.len(), "test run", "test runs"),
+        (
+            report.tests.groups.len(),
+            "group of failing tests",
+            "groups of failing tests",
+        ),
+        (report.replays.len(), "replay", "replays"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, many)| counted(u64::try_from(count).unwrap_or(u64::MAX), one, many))
+    .collect();
+    if !parts.is_empty() {
+        page.remark("also", &format!("{}: --format json", parts.join(", ")), 1);
+    }
+}

@@ -1,0 +1,42 @@
+//! What a node says of its process: version, build, starts, zone.
+
+use crate::analysis::NodeFacts;
+use crate::signals::SignalSet;
+use crate::signals::tally::NodeTally;
+use crate::time::Zone;
+
+/// Where the environment is read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Environment {
+    /// The signal of a start, and its fields with the version and the build.
+    pub start: Option<(u16, usize, usize)>,
+    /// The signal and field that name the zone.
+    pub zone: Option<(u16, usize)>,
+}
+
+impl Environment {
+    /// The signal of a start.
+    pub fn start_signal(&self) -> Option<u16> {
+        self.start.map(|(signal, ..)| signal)
+    }
+
+    /// Reads the environment of a node from its tally; a zone that the user gives wins.
+    pub fn facts(&self, tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
+        let values = |signal: u16, field: usize| -> Vec<String> {
+            let ranked = tally.signals[usize::from(signal)].values[field].ranked();
+            ranked.into_iter().map(|(value, _)| value.trim_end_matches([',', '.', ')']).to_owned()).collect()
+        };
+        debug_assert_eq!(signals.signals().len(), tally.signals.len());
+        let mut versions = self.start.map(|(signal, version, _)| values(signal, version)).unwrap_or_default();
+        for version in &tally.process.versions {
+            if !versions.contains(version) {
+                versions.push(version.clone());
+            }
+        }
+        let build = self.start.and_then(|(signal, _, build)| values(signal, build).into_iter().next());
+        let named = self.zone.and_then(|(signal, field)| values(signal, field).first().and_then(|name| Zone::from_name(name)));
+        let zone = if given == Zone::Unknown { named.unwrap_or_default() } else { given };
+        let starts = tally.process.starts.clone();
+        NodeFacts { tally, zone, versions, build, starts }
+    }
+}

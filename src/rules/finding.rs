@@ -1,0 +1,129 @@
+//! What the rules conclude, before any output gives it a form.
+
+use std::collections::BTreeMap;
+
+use crate::signals::tally::Evidence;
+use crate::time::Timestamp;
+use crate::vocab::{Confidence, Severity};
+
+/// A conclusion about one run, or one node of it.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// `F1`, `F2`, ... in the order of [`super::Conclusions::findings`].
+    pub id: String,
+    /// The rule's id.
+    pub rule: String,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What kind of fault.
+    pub category: String,
+    /// One sentence with the numbers.
+    pub title: String,
+    /// The run.
+    pub run: String,
+    /// Everyone involved.
+    pub nodes: Vec<String>,
+    /// Whose records say so.
+    pub reported_by: Vec<String>,
+    /// Whom they name, most often first.
+    pub accused: Vec<String>,
+    /// From the first to the last occurrence.
+    pub window: Option<(Timestamp, Timestamp)>,
+    /// The named counts over all nodes.
+    pub counts: BTreeMap<String, u64>,
+    /// The named counts by node.
+    pub counts_by_node: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The named shares.
+    pub shares: BTreeMap<String, f64>,
+    /// What it is about, most frequent first.
+    pub subjects: BTreeMap<String, Vec<Subject>>,
+    /// The node of each record, and the record.
+    pub evidence: Vec<(String, Evidence)>,
+    /// How it comes about.
+    pub mechanism: String,
+    /// What the evidence does not rule out.
+    pub not_excluded: Vec<String>,
+    /// What it is not.
+    pub not_this: Vec<String>,
+    /// What could not have been seen.
+    pub not_observable: Vec<NotObservable>,
+    /// Issues that know it.
+    pub known: Vec<Known>,
+    /// What to do next.
+    pub next_steps: Vec<String>,
+    /// The ids of the findings that explain it.
+    pub caused_by: Vec<String>,
+    /// In how many of all runs the rule fired.
+    pub runs: (u64, u64),
+}
+
+/// A value that a finding is about, and how often it occurs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The value.
+    pub value: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// A signal that could not have been seen on a node.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NotObservable {
+    /// The signal.
+    pub signal: String,
+    /// The node.
+    pub node: String,
+    /// Why not.
+    pub why: String,
+    /// What to collect.
+    pub collect: String,
+}
+
+/// An issue that knows a finding; `applies` is `None` where the versions do not say.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The issue.
+    pub reference: String,
+    /// The first version without the fault.
+    pub fixed_in: Option<String>,
+    /// Whether a version here has the fault.
+    pub applies: Option<bool>,
+}
+
+/// Findings tied by cause.
+#[derive(Debug, Clone)]
+pub struct Incident {
+    /// `I1`, `I2`, ...
+    pub id: String,
+    /// The finding the others follow from.
+    pub root: String,
+    /// All of them, root first.
+    pub findings: Vec<String>,
+    /// A sentence for the chain.
+    pub summary: String,
+}
+
+/// Two counts that must agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balance {
+    /// What is balanced.
+    pub name: String,
+    /// The run.
+    pub run: String,
+    /// One side: what, and how many.
+    pub left: (String, u64),
+    /// The other side's parts.
+    pub right: Vec<(String, u64)>,
+    /// What could explain a remainder.
+    pub could_be: Vec<String>,
+}
+
+impl Balance {
+    /// Left less right.
+    pub fn remainder(&self) -> i64 {
+        let right: u64 = self.right.iter().map(|(_, count)| count).sum();
+        i64::try_from(self.left.1).unwrap_or(i64::MAX) - i64::try_from(right).unwrap_or(i64::MAX)
+    }
+}

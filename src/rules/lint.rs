@@ -1,0 +1,60 @@
+//! Faults of a rule base that still loads: what has no sample, no prose, no use.
+
+use super::RuleBase;
+
+/// A fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Whose: a signal's or a rule's id.
+    pub owner: String,
+    /// What is missing or wrong.
+    pub what: String,
+}
+
+/// Lists the faults, in the order of declaration.
+pub fn lint(base: &RuleBase) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |owner: &str, what: String| faults.push(Fault { owner: owner.to_owned(), what });
+    for signal in &base.declared.signal {
+        let id = signal.id.get_ref();
+        let compiled = base.signals.signals().iter().find(|known| known.id == *id);
+        let is_text = compiled.is_some_and(|signal| signal.format.spec().head_bytes.is_none());
+        let needs_text = is_text && !signal.templates.is_empty();
+        if signal.samples.is_empty() && needs_text {
+            fault(id, "has no positive sample".to_owned());
+        }
+        if signal.not.is_empty() && needs_text {
+            fault(id, "has no negative sample".to_owned());
+        }
+        if is_text && signal.samples.len() < signal.templates.len() {
+            fault(id, format!("has {} templates and only {} positive samples", signal.templates.len(), signal.samples.len()));
+        }
+        if !signal.what.ends_with('.') {
+            fault(id, "its `what` is no sentence".to_owned());
+        }
+        let used = base.counters.iter().any(|counter| base.signals.signal(counter.signal).id == *id);
+        let is_context = base.signals.signals().iter().any(|other| {
+            other.context.as_ref().is_some_and(|context| base.signals.signals()[context.signal].id == *id)
+        });
+        let is_environment = base.declared.environment.as_ref().is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id);
+        if !used && !is_context && !is_environment && !signal.benign {
+            fault(id, "is read by no rule, balance, context or the environment, and is not benign".to_owned());
+        }
+    }
+    for rule in &base.declared.rule {
+        let id = rule.id.get_ref();
+        if !rule.sample.iter().any(|sample| sample.fires.is_some()) {
+            fault(id, "has no sample in which it fires".to_owned());
+        }
+        if !rule.sample.iter().any(|sample| sample.fires.is_none()) {
+            fault(id, "has no sample in which it keeps silent".to_owned());
+        }
+        if rule.mechanism.trim().is_empty() {
+            fault(id, "does not say how it comes about".to_owned());
+        }
+        if rule.next_steps.is_empty() {
+            fault(id, "names no next step".to_owned());
+        }
+    }
+    faults
+}

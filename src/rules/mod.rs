@@ -1,0 +1,102 @@
+//! The rule base: `rules.toml` read, checked and compiled; conditions evaluated over tallies; findings built.
+//!
+//! This stage interprets data and knows no rule by name. What it needs counted while logs stream (see
+//! [`crate::signals::tally::Counter`]) is compiled from the rules beforehand.
+
+mod coverage;
+mod condition;
+mod conclude;
+mod environment;
+mod finding;
+mod lint;
+mod load;
+mod observe;
+mod samples;
+pub mod schema;
+mod versions;
+
+pub use conclude::Conclusions;
+pub use coverage::{Coverage, NearMiss, Unexplained};
+pub use environment::Environment;
+pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
+pub use lint::{Fault, lint};
+pub use load::{BUILT_IN, LoadError, load};
+pub use samples::{Sample, SampleKind, samples};
+
+use crate::scan::Families;
+use crate::signals::SignalSet;
+use crate::signals::tally::Counter;
+use crate::vocab::{Confidence, Severity};
+
+/// A compiled rule base.
+#[derive(Debug)]
+pub struct RuleBase {
+    /// The signals, with their automata.
+    pub signals: SignalSet,
+    /// How codes are split.
+    pub families: Families,
+    /// The names of codes.
+    pub code_names: Vec<(u32, String)>,
+    /// The counts that rules ask for.
+    pub counters: Vec<Counter>,
+    /// The rules, in the order of declaration.
+    pub rules: Vec<Rule>,
+    /// The balances.
+    pub balances: Vec<BalanceRule>,
+    /// How versions, builds, starts and zones are read.
+    pub environment: Environment,
+    /// As declared, with the prose and the samples.
+    pub declared: schema::File,
+}
+
+/// A compiled rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// The index of its declaration.
+    pub declared: usize,
+    /// Its named counts: name and counter.
+    pub counts: Vec<(String, usize)>,
+    /// When it fires.
+    pub when: condition::Condition,
+    /// Its verdicts; the first that holds is given.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// A compiled verdict.
+#[derive(Debug)]
+pub struct Verdict {
+    /// When it holds; `None` always does.
+    pub when: Option<condition::Condition>,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The category, if not the rule's.
+    pub category: Option<String>,
+    /// The title's template.
+    pub title: String,
+}
+
+/// A compiled balance.
+#[derive(Debug)]
+pub struct BalanceRule {
+    /// The index of its declaration.
+    pub declared: usize,
+    /// The counter of the left side.
+    pub left: usize,
+    /// The counters of the right side.
+    pub right: Vec<usize>,
+}
+
+impl RuleBase {
+    /// The name of a code, if the base knows it.
+    pub fn code_name(&self, code: u32) -> Option<&str> {
+        self.code_names.iter().find(|(known, _)| *known == code).map(|(_, name)| name.as_str())
+    }
+
+    /// A rule by id.
+    pub fn rule(&self, id: &str) -> Option<(&Rule, &schema::RuleDecl)> {
+        let found = self.rules.iter().map(|rule| (rule, &self.declared.rule[rule.declared]));
+        found.into_iter().find(|(_, declared)| declared.id.get_ref() == id)
+    }
+}

@@ -1,0 +1,25 @@
+//! Whether a signal would have been seen on a node, had it occurred.
+
+use crate::parsers::Format;
+use crate::signals::Signal;
+use crate::signals::tally::NodeTally;
+use crate::vocab::Level;
+
+/// Why `signal` could not have been seen on `node`; `None` if it could.
+pub(super) fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
+    match signal.format {
+        Format::Stderr => (!node.seen.stderr).then(|| "the server's standard error is not here".to_owned()),
+        Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
+        Format::ClickHouse => {
+            let loudest = Level::ALL.into_iter().find(|level| signal.admits(*level))?;
+            if loudest <= Level::Warning {
+                return (!node.seen.main && !node.seen.err).then(|| "no log of it is here".to_owned());
+            }
+            if !node.seen.main {
+                return Some("only its err.log is here".to_owned());
+            }
+            let shown = node.log_level().unwrap_or(Level::Fatal);
+            (shown < loudest).then(|| format!("its log shows nothing below {shown:?}"))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The samples of the rule base: lines a signal must match and fields it must give, lines it must not, and small logs
+//! in which a rule must fire or keep silent. They run through the same stages as any log.
+
+use std::collections::BTreeMap;
+
+use super::RuleBase;
+use super::schema::{RuleSampleDecl, SampleFile};
+use crate::vocab::Severity;
+
+/// A sample ready to be analysed.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Whose: a signal's or a rule's id.
+    pub owner: String,
+    /// What it shows, or which it is.
+    pub name: String,
+    /// Files by path.
+    pub files: BTreeMap<String, String>,
+    /// What must come of it.
+    pub kind: SampleKind,
+}
+
+/// What must come of a sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SampleKind {
+    /// The signal occurs once, with these values.
+    Matches(BTreeMap<String, String>),
+    /// The signal does not occur.
+    MatchesNot,
+    /// The rule fires, with this severity.
+    Fires(Severity),
+    /// The rule keeps silent.
+    Silent,
+}
+
+/// The file a signal's sample lines stand in, by format.
+fn sample_path(format: &str) -> &'static str {
+    match format {
+        "server-stderr" => "node/stderr.log",
+        _ => "node/clickhouse-server.log",
+    }
+}
+
+/// All samples of a base.
+pub fn samples(base: &RuleBase) -> Vec<Sample> {
+    let mut all = Vec::new();
+    for signal in &base.declared.signal {
+        let format = signal.format.as_ref().map_or("clickhouse", |format| format.get_ref());
+        let sample = |name: String, line: &str, kind: SampleKind| Sample {
+            owner: signal.id.get_ref().clone(),
+            name,
+            files: [(sample_path(format).to_owned(), format!("{}\n", line.trim_end()))].into(),
+            kind,
+        };
+        for (number, given) in signal.samples.iter().enumerate() {
+            all.push(sample(format!("sample {}", number + 1), &given.line, SampleKind::Matches(given.fields.clone())));
+        }
+        for (number, line) in signal.not.iter().enumerate() {
+            all.push(sample(format!("not {}", number + 1), line, SampleKind::MatchesNot));
+        }
+    }
+    for rule in &base.declared.rule {
+        all.extend(rule.sample.iter().map(|given| rule_sample(rule.id.get_ref(), given)));
+    }
+    all
+}
+
+fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
+    let files = given.files.iter().map(|(path, file)| (path.clone(), repeated(file)));
+    let kind = given.fires.map_or(SampleKind::Silent, SampleKind::Fires);
+    Sample { owner: owner.to_owned(), name: given.name.clone(), files: files.collect(), kind }
+}
+
+/// The file's text as often as it says, each repetition's stamps later by its step.
+fn repeated(file: &SampleFile) -> String {
+    let text = file.text.trim();
+    let mut out = String::new();
+    for number in 0..file.repeat {
+        for line in text.lines() {
+            out.push_str(&later(line.trim_start(), u64::from(number) * u64::from(file.step_ms)));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// A line with its stamp moved by `ms` within its day; a line without one as it is.
+fn later(line: &str, ms: u64) -> String {
+    let Some((time, rest)) = line.get(11..26).zip(line.get(26..)) else { return line.to_owned() };
+    let number = |range: std::ops::Range<usize>| time.get(range).and_then(|text| text.parse::<u64>().ok());
+    let (Some(h), Some(m), Some(s), Some(us)) = (number(0..2), number(3..5), number(6..8), number(9..15)) else { return line.to_owned() };
+    let micros = ((h * 60 + m) * 60 + s) * 1_000_000 + us + ms * 1000;
+    let (seconds, us) = (micros / 1_000_000, micros % 1_000_000);
+    format!("{}{:02}:{:02}:{:02}.{us:06}{rest}", &line[..11], seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::later;
+
+    #[test]
+    fn a_repeated_line_moves_its_stamp_and_nothing_else() {
+        let line = "2026.08.21 09:59:59.900000 [ 60 ] {} <Error> a: b";
+        assert_eq!(later(line, 1_200), "2026.08.21 10:00:01.100000 [ 60 ] {} <Error> a: b");
+        assert_eq!(later("0. frame @ 0x1", 5), "0. frame @ 0x1");
+    }
+}

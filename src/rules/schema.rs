@@ -1,0 +1,389 @@
+//! The shape of `rules.toml`, as read. Names are checked against each other in `load`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::signals::{At, Direction};
+use crate::vocab::{Confidence, Level, Severity};
+
+/// A rules file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct File {
+    /// Codes: names and families.
+    #[serde(default)]
+    pub code: Vec<CodeDecl>,
+    /// Signals.
+    #[serde(default)]
+    pub signal: Vec<SignalDecl>,
+    /// Rules.
+    #[serde(default)]
+    pub rule: Vec<RuleDecl>,
+    /// Balances.
+    #[serde(default)]
+    pub balance: Vec<BalanceDecl>,
+    /// Where versions, starts and zones are read from.
+    pub environment: Option<EnvironmentDecl>,
+}
+
+/// A code.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CodeDecl {
+    /// The number.
+    pub code: u32,
+    /// Its name in current versions.
+    pub name: String,
+    /// Its families, tried in order; one without texts takes the rest.
+    #[serde(default)]
+    pub families: Vec<FamilyDecl>,
+}
+
+/// A family of a code.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FamilyDecl {
+    /// Its id.
+    pub id: String,
+    /// Any of these on the head's line.
+    #[serde(default)]
+    pub contains: Vec<String>,
+}
+
+/// A signal.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SignalDecl {
+    /// Its id, in kebab case.
+    pub id: Spanned<String>,
+    /// What it means, in one sentence.
+    pub what: String,
+    /// The format of its records; `clickhouse` unless said.
+    pub format: Option<Spanned<String>>,
+    /// The levels it may be logged at; all unless said.
+    #[serde(default)]
+    pub levels: Vec<Level>,
+    /// The loggers it comes from, `*` at either end stands for anything.
+    #[serde(default)]
+    pub loggers: Vec<String>,
+    /// Loggers whose records only quote it.
+    #[serde(default)]
+    pub not_loggers: Vec<String>,
+    /// The codes its exception may carry.
+    #[serde(default)]
+    pub codes: Vec<u32>,
+    /// Where a template begins; `anywhere` unless said.
+    pub at: Option<At>,
+    /// What the message says, one spelling each.
+    #[serde(default)]
+    pub templates: Vec<Spanned<String>>,
+    /// Templates may reach beyond the head's line.
+    #[serde(default)]
+    pub deep: bool,
+    /// Texts of the same line that rule it out.
+    #[serde(default)]
+    pub unless: Vec<String>,
+    /// Fields with few values, all counted.
+    #[serde(default)]
+    pub by: Vec<Spanned<String>>,
+    /// Fields with many values, the most frequent shown.
+    #[serde(default)]
+    pub top: Vec<Spanned<String>>,
+    /// Fields computed from others.
+    #[serde(default)]
+    pub derived: Vec<DerivedDecl>,
+    /// Fields taken from another record of the same thread.
+    pub context: Option<ContextDecl>,
+    /// Seen often and harmless: it explains its record without a finding.
+    #[serde(default)]
+    pub benign: bool,
+    /// What to collect where it cannot be observed.
+    pub collect: Option<String>,
+    /// Lines that are it, with the fields they must give.
+    #[serde(default)]
+    pub samples: Vec<SampleDecl>,
+    /// Lines that are not it.
+    #[serde(default)]
+    pub not: Vec<String>,
+}
+
+/// A positive sample of a signal.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SampleDecl {
+    /// The line, or lines.
+    pub line: String,
+    /// Fields and their values.
+    #[serde(default)]
+    pub fields: BTreeMap<String, String>,
+}
+
+/// A derived field.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DerivedDecl {
+    /// Its name.
+    pub field: String,
+    /// The field it is computed from.
+    pub from: Spanned<String>,
+    /// The classes in order: a value, and a regular expression that must be found.
+    pub classes: Vec<(String, Spanned<String>)>,
+    /// The value when none fits; `other` unless said.
+    pub otherwise: Option<String>,
+}
+
+/// A context.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ContextDecl {
+    /// The other signal.
+    pub signal: Spanned<String>,
+    /// Before or after.
+    pub direction: Direction,
+    /// How far away at most, as `10s` or `500ms`.
+    pub within: Spanned<String>,
+    /// From the other signal's field to this one's.
+    pub take: BTreeMap<String, String>,
+}
+
+/// A named count of a rule: occurrences of a signal whose fields have given values.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CountDecl {
+    /// The signal.
+    pub signal: Spanned<String>,
+    /// Field and accepted value or values.
+    #[serde(default, rename = "where")]
+    pub filters: BTreeMap<Spanned<String>, OneOrMany>,
+}
+
+/// A value or several.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// One.
+    One(String),
+    /// Several, any of which is accepted.
+    Many(Vec<String>),
+}
+
+/// A condition; exactly one of its keys is set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ConditionDecl {
+    /// All of these hold.
+    pub all: Option<Vec<ConditionDecl>>,
+    /// Any of these holds.
+    pub any: Option<Vec<ConditionDecl>>,
+    /// None of these holds.
+    pub none: Option<Vec<ConditionDecl>>,
+    /// A named count lies within bounds.
+    pub count: Option<Spanned<String>>,
+    /// With `count`: at least so many.
+    pub at_least: Option<u64>,
+    /// With `count`: at most so many; where the signal cannot be observed, this does not hold.
+    pub at_most: Option<u64>,
+    /// With `count` and `at-least`: within a sliding window on one node.
+    pub within: Option<Spanned<String>>,
+    /// With `count` and `at-least`: on at least so many nodes, `1` by default with `within`; else over all.
+    pub on_nodes: Option<u64>,
+    /// The share of one count in the sum of several.
+    pub share: Option<Spanned<String>>,
+    /// With `share`: the counts that make up the whole.
+    pub of: Option<Vec<Spanned<String>>>,
+    /// With `share`: at least this.
+    pub share_at_least: Option<f64>,
+    /// With `share`: below this.
+    pub share_below: Option<f64>,
+    /// A named count's signal could have been observed on every node.
+    pub observable: Option<Spanned<String>>,
+}
+
+/// A rule.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RuleDecl {
+    /// Its id, in kebab case: the pattern found, not the remedy.
+    pub id: Spanned<String>,
+    /// What it finds, in a few words.
+    pub title: String,
+    /// What kind of fault.
+    pub category: String,
+    /// `run` (one finding per run, the default) or `node` (one per node).
+    #[serde(default)]
+    pub per: Scope,
+    /// Named counts.
+    pub counts: BTreeMap<String, CountDecl>,
+    /// When it fires.
+    pub when: ConditionDecl,
+    /// Verdicts; the first that holds is given.
+    pub verdict: Vec<VerdictDecl>,
+    /// Counts whose records accuse: whoever logs them reports.
+    #[serde(default)]
+    pub reported_by: Vec<Spanned<String>>,
+    /// Where the accused are named: count and field.
+    #[serde(default)]
+    pub accused: Vec<FieldRef>,
+    /// What it is about: name, count and field.
+    #[serde(default)]
+    pub subjects: BTreeMap<String, FieldRef>,
+    /// Shares to print: name, count and whole.
+    #[serde(default)]
+    pub shares: BTreeMap<String, ShareDecl>,
+    /// Counts whose records are shown; all unless said.
+    #[serde(default)]
+    pub evidence: Vec<Spanned<String>>,
+    /// How it comes about.
+    pub mechanism: String,
+    /// What the evidence does not rule out.
+    #[serde(default)]
+    pub not_excluded: Vec<String>,
+    /// What it is not.
+    #[serde(default)]
+    pub not_this: Vec<String>,
+    /// What to do next.
+    #[serde(default)]
+    pub next_steps: Vec<String>,
+    /// Issues that know it.
+    #[serde(default)]
+    pub known: Vec<KnownDecl>,
+    /// Rules whose findings explain this one on the same run.
+    #[serde(default)]
+    pub caused_by: Vec<Spanned<String>>,
+    /// Versions and eras, in words.
+    pub versions: Option<String>,
+    /// Samples: at least one that fires and one that is silent.
+    #[serde(default)]
+    pub sample: Vec<RuleSampleDecl>,
+}
+
+/// Over what a rule is evaluated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// All nodes of a run together.
+    #[default]
+    Run,
+    /// Each node alone.
+    Node,
+}
+
+/// A field of a named count's signal.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FieldRef {
+    /// The named count.
+    pub count: Spanned<String>,
+    /// The field of its signal.
+    pub field: Spanned<String>,
+}
+
+/// A share to print.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ShareDecl {
+    /// The named count.
+    pub count: Spanned<String>,
+    /// The counts that make up the whole.
+    pub of: Vec<Spanned<String>>,
+}
+
+/// A verdict.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerdictDecl {
+    /// When it holds; the last one needs none.
+    pub when: Option<ConditionDecl>,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The category, if not the rule's.
+    pub category: Option<String>,
+    /// One sentence; `{name}` is a count, a share, `nodes`, `reporters` or `accused`.
+    pub title: Spanned<String>,
+}
+
+/// A known issue.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KnownDecl {
+    /// The issue.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The first version without the fault.
+    pub fixed_in: Option<String>,
+}
+
+/// A sample of a rule.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RuleSampleDecl {
+    /// What it shows.
+    pub name: String,
+    /// The severity of the finding it must give; none: the rule is silent.
+    pub fires: Option<Severity>,
+    /// Log files by path.
+    pub files: BTreeMap<String, SampleFile>,
+}
+
+/// A file of a sample.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SampleFile {
+    /// Lines.
+    pub text: String,
+    /// How often the text stands there.
+    #[serde(default = "once")]
+    pub repeat: u32,
+    /// By how much each repetition's stamps are later, in milliseconds.
+    #[serde(default)]
+    pub step_ms: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// A balance.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BalanceDecl {
+    /// What is balanced.
+    pub name: String,
+    /// One side.
+    pub left: SideDecl,
+    /// The other side's parts.
+    pub right: Vec<SideDecl>,
+    /// What could explain a remainder.
+    #[serde(default)]
+    pub could_be: Vec<String>,
+}
+
+/// One side of a balance.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SideDecl {
+    /// What is counted, in words.
+    pub what: String,
+    /// The count.
+    pub count: CountDecl,
+}
+
+/// Where the environment is read from: signal and field.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EnvironmentDecl {
+    /// The signal of a start.
+    pub start: Spanned<String>,
+    /// Its field with the version.
+    pub version: Spanned<String>,
+    /// Its field with the build.
+    pub build: Spanned<String>,
+    /// The signal that names the zone.
+    pub zone: Spanned<String>,
+    /// Its field.
+    pub zone_field: Spanned<String>,
+}
