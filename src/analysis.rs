@@ -76,7 +76,12 @@ pub struct NodeFacts {
 impl Analysis {
     /// Whether everything recognised was read whole.
     pub fn is_complete(&self) -> bool {
-        self.inputs.iter().all(|input| input.problems.iter().all(|problem| !problem.kind.is_partial()))
+        self.inputs.iter().all(|input| {
+            input
+                .problems
+                .iter()
+                .all(|problem| !problem.kind.is_partial())
+        })
     }
 
     /// Whether any artifact was recognised.

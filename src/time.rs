@@ -33,13 +33,19 @@ impl Timestamp {
             && matches!(head[10], b' ' | b'T')
             && head[13] == b':'
             && head[16] == b':';
-        let ranges_fit = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        let ranges_fit = (1..=12).contains(&month)
+            && (1..=31).contains(&day)
+            && hour < 24
+            && minute < 60
+            && second < 61;
         if !separators_fit || !ranges_fit {
             return None;
         }
         let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
         let (fraction, length) = fraction(&text[19..]);
-        let micros = days_from_civil(year, i64::from(month), i64::from(day)) * DAY + seconds * SECOND + fraction;
+        let micros = days_from_civil(year, i64::from(month), i64::from(day)) * DAY
+            + seconds * SECOND
+            + fraction;
         Some((Self(micros), 19 + length))
     }
 
@@ -55,7 +61,9 @@ impl Timestamp {
 
     /// ISO 8601 with microseconds, and the offset that `zone` had at that moment where it is known.
     pub fn iso(self, zone: Zone) -> String {
-        let Some(naive) = self.naive() else { return "out of range".to_owned() };
+        let Some(naive) = self.naive() else {
+            return "out of range".to_owned();
+        };
         let stamp = naive.format("%Y-%m-%dT%H:%M:%S%.6f");
         match zone.offset_at(naive) {
             Some(offset) => format!("{stamp}{offset}"),
@@ -65,7 +73,10 @@ impl Timestamp {
 
     /// `YYYY-MM-DD HH:MM:SS`, for people.
     pub fn short(self) -> String {
-        self.naive().map_or_else(|| "out of range".to_owned(), |n| n.format("%Y-%m-%d %H:%M:%S").to_string())
+        self.naive().map_or_else(
+            || "out of range".to_owned(),
+            |n| n.format("%Y-%m-%d %H:%M:%S").to_string(),
+        )
     }
 
     fn naive(self) -> Option<NaiveDateTime> {
@@ -98,13 +109,25 @@ fn fraction(text: &[u8]) -> (i64, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0);
     }
-    let digits = text[1..].iter().take(9).take_while(|b| b.is_ascii_digit()).count();
+    let digits = text[1..]
+        .iter()
+        .take(9)
+        .take_while(|b| b.is_ascii_digit())
+        .count();
     let mut micros = 0;
     for at in 0..6 {
-        let digit = if at < digits { i64::from(text[1 + at] - b'0') } else { 0 };
+        let digit = if at < digits {
+            i64::from(text[1 + at] - b'0')
+        } else {
+            0
+        };
         micros = micros * 10 + digit;
     }
-    if digits == 0 { (0, 0) } else { (micros, 1 + digits) }
+    if digits == 0 {
+        (0, 0)
+    } else {
+        (micros, 1 + digits)
+    }
 }
 
 /// Days since 1970-01-01 of a civil date, by the era arithmetic of the proleptic Gregorian calendar.
@@ -132,7 +155,11 @@ pub enum Zone {
 impl Zone {
     /// Reads `UTC`, `Europe/Berlin` and the like, upper or lower case.
     pub fn from_name(name: &str) -> Option<Self> {
-        chrono_tz::TZ_VARIANTS.iter().find(|tz| tz.name().eq_ignore_ascii_case(name)).copied().map(Self::Named)
+        chrono_tz::TZ_VARIANTS
+            .iter()
+            .find(|tz| tz.name().eq_ignore_ascii_case(name))
+            .copied()
+            .map(Self::Named)
     }
 
     /// The zone's name, if known.
@@ -147,7 +174,10 @@ impl Zone {
     fn offset_at(self, local: NaiveDateTime) -> Option<chrono::FixedOffset> {
         match self {
             Self::Unknown => None,
-            Self::Named(tz) => tz.offset_from_local_datetime(&local).earliest().map(|offset| offset.fix()),
+            Self::Named(tz) => tz
+                .offset_from_local_datetime(&local)
+                .earliest()
+                .map(|offset| offset.fix()),
         }
     }
 }
@@ -168,7 +198,9 @@ pub fn read_bound(text: &str) -> Option<Timestamp> {
     if let Ok(date) = NaiveDate::parse_from_str(&dashed, "%Y-%m-%d") {
         return date.and_hms_opt(0, 0, 0).map(Timestamp::from);
     }
-    NaiveDateTime::parse_from_str(&dashed, "%Y-%m-%d %H:%M").ok().map(Timestamp::from)
+    NaiveDateTime::parse_from_str(&dashed, "%Y-%m-%d %H:%M")
+        .ok()
+        .map(Timestamp::from)
 }
 
 #[cfg(test)]
@@ -177,17 +209,30 @@ mod tests {
 
     #[test]
     fn a_stamp_agrees_with_the_calendar_of_chrono() {
-        for (text, y, m, d) in [("1970.01.01", 1970, 1, 1), ("2000.02.29", 2000, 2, 29), ("2026.12.31", 2026, 12, 31)] {
+        for (text, y, m, d) in [
+            ("1970.01.01", 1970, 1, 1),
+            ("2000.02.29", 2000, 2, 29),
+            ("2026.12.31", 2026, 12, 31),
+        ] {
             let line = format!("{text} 23:59:58.000001 [ 1 ]");
             let (stamp, length) = Timestamp::read(line.as_bytes()).unwrap();
-            let expected = NaiveDate::from_ymd_opt(y, m, d).unwrap().and_hms_micro_opt(23, 59, 58, 1).unwrap();
+            let expected = NaiveDate::from_ymd_opt(y, m, d)
+                .unwrap()
+                .and_hms_micro_opt(23, 59, 58, 1)
+                .unwrap();
             assert_eq!((stamp, length), (Timestamp::from(expected), 26), "{text}");
         }
     }
 
     #[test]
     fn wrong_digits_and_ranges_are_no_stamp() {
-        for text in ["2026.13.01 00:00:00.0", "2026.01.00 00:00:00.0", "2026.01.01 24:00:00.0", "2026x01.01 00:00:00", "2026.01"] {
+        for text in [
+            "2026.13.01 00:00:00.0",
+            "2026.01.00 00:00:00.0",
+            "2026.01.01 24:00:00.0",
+            "2026x01.01 00:00:00",
+            "2026.01",
+        ] {
             assert_eq!(Timestamp::read(text.as_bytes()), None, "{text}");
         }
     }
@@ -196,13 +241,22 @@ mod tests {
     fn the_offset_is_printed_only_where_the_zone_is_known() {
         let (stamp, _) = Timestamp::read(b"2026-07-01 12:00:00.5").unwrap();
         assert_eq!(stamp.iso(Zone::Unknown), "2026-07-01T12:00:00.500000");
-        assert_eq!(stamp.iso(Zone::from_name("europe/berlin").unwrap()), "2026-07-01T12:00:00.500000+02:00");
+        assert_eq!(
+            stamp.iso(Zone::from_name("europe/berlin").unwrap()),
+            "2026-07-01T12:00:00.500000+02:00"
+        );
     }
 
     #[test]
     fn a_bound_may_be_a_date_or_a_minute() {
-        assert_eq!(read_bound("2026-07-01"), Timestamp::read(b"2026-07-01 00:00:00").map(|r| r.0));
-        assert_eq!(read_bound("2026-07-01T10:30"), Timestamp::read(b"2026-07-01 10:30:00").map(|r| r.0));
+        assert_eq!(
+            read_bound("2026-07-01"),
+            Timestamp::read(b"2026-07-01 00:00:00").map(|r| r.0)
+        );
+        assert_eq!(
+            read_bound("2026-07-01T10:30"),
+            Timestamp::read(b"2026-07-01 10:30:00").map(|r| r.0)
+        );
         assert_eq!(read_bound("yesterday"), None);
     }
 }

@@ -60,16 +60,24 @@ impl Format {
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let plan = arguments.input.plan()?;
+    if let Some(name) = arguments.input.only_node() {
+        return Err(format!("--node {name}: expected NAME=GLOB").into());
+    }
     let base = arguments.rules.load()?;
     let wanted = !arguments.input.no_progress && !arguments.input.quiet;
     let progress = Progress::default();
-    let analysis = progress::watched(wanted, &progress, || pipeline::analyze(&plan, &base, &progress))?;
+    let analysis = progress::watched(wanted, &progress, || {
+        pipeline::analyze(&plan, &base, &progress)
+    })?;
     let report = report::assemble::report(&analysis, &base);
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }
     let style = style(arguments.color);
-    if let Some(output) = REPORTS.iter().find(|output| output.name == arguments.format.name()) {
+    if let Some(output) = REPORTS
+        .iter()
+        .find(|output| output.name == arguments.format.name())
+    {
         (output.write)(&report, &style, out)?;
     }
     if !analysis.is_recognised() && !arguments.input.quiet {
@@ -81,11 +89,20 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         );
         writeln!(io::stderr(), "{message}")?;
     }
-    Ok(outcome(&report, analysis.is_recognised(), arguments.fail_on))
+    Ok(outcome(
+        &report,
+        analysis.is_recognised(),
+        arguments.fail_on,
+    ))
 }
 
 fn outcome(report: &Report, recognised: bool, fail_on: FailOn) -> Outcome {
-    let fails = |least| report.findings.iter().any(|finding| finding.severity >= least);
+    let fails = |least| {
+        report
+            .findings
+            .iter()
+            .any(|finding| finding.severity >= least)
+    };
     if fail_on.severity().is_some_and(fails) {
         Outcome::Found
     } else if !recognised || !report.complete {
@@ -100,8 +117,17 @@ fn style(choice: ColorChoice) -> Style {
     let color = match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        ColorChoice::Auto => {
+            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     };
-    let columns = if terminal { terminal_size::terminal_size() } else { None };
-    Style { color, width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)) }
+    let columns = if terminal {
+        terminal_size::terminal_size()
+    } else {
+        None
+    };
+    Style {
+        color,
+        width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)),
+    }
 }

@@ -17,9 +17,6 @@ pub(super) struct Arguments {
     input: InputOptions,
     #[command(flatten)]
     rules: RulesOption,
-    /// Only the records of this node
-    #[arg(long = "of", value_name = "NODE")]
-    node: Option<String>,
     /// At most so many records per node
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     limit: usize,
@@ -28,12 +25,26 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let base = arguments.rules.load()?;
     let signal = base.signals.index(&arguments.signal);
-    let signal = signal.ok_or_else(|| format!("no signal is called {:?}; `casdiag rules list` names them all", arguments.signal))?;
+    let signal = signal.ok_or_else(|| {
+        format!(
+            "no signal is called {:?}; `casdiag rules list` names them all",
+            arguments.signal
+        )
+    })?;
     let mut plan = arguments.input.plan()?;
-    plan.listing = Some(Listing { signal, records_max: arguments.limit });
+    plan.listing = Some(Listing {
+        signal,
+        records_max: arguments.limit,
+    });
     let wanted = !arguments.input.no_progress && !arguments.input.quiet;
     let progress = Progress::default();
-    let analysis = progress::watched(wanted, &progress, || pipeline::analyze(&plan, &base, &progress))?;
-    listing::write(&analysis, &base, signal, arguments.node.as_deref(), out)?;
-    Ok(if analysis.is_recognised() && analysis.is_complete() { Outcome::Clean } else { Outcome::Partial })
+    let analysis = progress::watched(wanted, &progress, || {
+        pipeline::analyze(&plan, &base, &progress)
+    })?;
+    listing::write(&analysis, &base, signal, arguments.input.only_node(), out)?;
+    Ok(if analysis.is_recognised() && analysis.is_complete() {
+        Outcome::Clean
+    } else {
+        Outcome::Partial
+    })
 }

@@ -82,7 +82,10 @@ pub fn main() -> ExitCode {
 fn is_closed_pipe(failure: &(dyn StdError + 'static)) -> bool {
     let mut cause = Some(failure);
     while let Some(error) = cause {
-        if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+        if error
+            .downcast_ref::<io::Error>()
+            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+        {
             return true;
         }
         cause = error.source();

@@ -37,8 +37,9 @@ pub(super) struct InputOptions {
     /// Folders and files to look at
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Calls the node of the files that match GLOB by NAME, e.g. `--node web1='**/10.0.0.7/*'`
-    #[arg(long, value_name = "NAME=GLOB")]
+    /// Calls the node of the files that match GLOB by NAME, e.g. `--node web1='**/10.0.0.7/*'`; with `lines`, a NAME
+    /// alone lists only the records of that node
+    #[arg(long, value_name = "NAME[=GLOB]")]
     node: Vec<String>,
     /// Takes each folder that matches as a run of its own
     #[arg(long, value_name = "GLOB")]
@@ -72,24 +73,56 @@ pub(super) struct InputOptions {
 impl InputOptions {
     /// The plan these options describe.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        let mut plan = Plan { roots: self.paths.clone(), threads: self.threads, subjects_max: self.max_subjects, ..Plan::default() };
+        let mut plan = Plan {
+            roots: self.paths.clone(),
+            threads: self.threads,
+            subjects_max: self.max_subjects,
+            ..Plan::default()
+        };
         plan.limits.record_bytes = self.max_record.max(plan.limits.block_bytes);
-        plan.names = Names { nodes: self.nodes()?, runs: self.run.iter().map(|text| glob("--run", text)).collect::<Result<_, _>>()? };
-        plan.since = self.since.as_deref().map(|text| bound("--since", text)).transpose()?;
-        plan.until = self.until.as_deref().map(|text| bound("--until", text)).transpose()?;
+        plan.names = Names {
+            nodes: self.nodes()?,
+            runs: self
+                .run
+                .iter()
+                .map(|text| glob("--run", text))
+                .collect::<Result<_, _>>()?,
+        };
+        plan.since = self
+            .since
+            .as_deref()
+            .map(|text| bound("--since", text))
+            .transpose()?;
+        plan.until = self
+            .until
+            .as_deref()
+            .map(|text| bound("--until", text))
+            .transpose()?;
         if let Some(name) = &self.tz {
             let hint = "use a name of the IANA data base such as UTC, Europe/Berlin or Etc/GMT-3";
-            plan.zone = Zone::from_name(name).ok_or_else(|| format!("--tz {name}: no such time zone; {hint}"))?;
+            plan.zone = Zone::from_name(name)
+                .ok_or_else(|| format!("--tz {name}: no such time zone; {hint}"))?;
         }
         Ok(plan)
     }
 
     fn nodes(&self) -> Result<Vec<NodeGlob>, Failure> {
-        let node = |text: &String| -> Result<NodeGlob, Failure> {
-            let (name, pattern) = text.split_once('=').ok_or_else(|| format!("--node {text}: expected NAME=GLOB"))?;
-            Ok(NodeGlob { name: name.to_owned(), glob: glob("--node", pattern)? })
+        let named = self.node.iter().filter_map(|text| text.split_once('='));
+        let node = |(name, pattern): (&str, &str)| -> Result<NodeGlob, Failure> {
+            Ok(NodeGlob {
+                name: name.to_owned(),
+                glob: glob("--node", pattern)?,
+            })
         };
-        self.node.iter().map(node).collect()
+        named.map(node).collect()
+    }
+
+    /// The node named without a glob: the only one wanted.
+    pub(super) fn only_node(&self) -> Option<&str> {
+        self.node
+            .iter()
+            .map(String::as_str)
+            .find(|text| !text.contains('='))
     }
 
     /// What the user gave, for messages.
@@ -99,7 +132,9 @@ impl InputOptions {
 }
 
 fn glob(flag: &str, text: &str) -> Result<GlobMatcher, Failure> {
-    Ok(Glob::new(text).map_err(|error| format!("{flag} {text}: {error}"))?.compile_matcher())
+    Ok(Glob::new(text)
+        .map_err(|error| format!("{flag} {text}: {error}"))?
+        .compile_matcher())
 }
 
 fn bound(flag: &str, text: &str) -> Result<crate::time::Timestamp, Failure> {
@@ -151,5 +186,9 @@ pub(super) enum ColorChoice {
 
 /// The paths joined for a message.
 pub(super) fn listed(paths: &[PathBuf]) -> String {
-    paths.iter().map(|path| Path::display(path).to_string()).collect::<Vec<_>>().join(", ")
+    paths
+        .iter()
+        .map(|path| Path::display(path).to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

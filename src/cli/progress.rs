@@ -29,7 +29,8 @@ pub(super) fn watched<T>(wanted: bool, progress: &Progress, work: impl FnOnce() 
                 ticks += 1;
                 let total = progress.total.load(Ordering::Relaxed);
                 if ticks >= PATIENCE && total > 0 {
-                    let bar = bar.get_or_insert_with(|| ProgressBar::new(total).with_style(style()));
+                    let bar =
+                        bar.get_or_insert_with(|| ProgressBar::new(total).with_style(style()));
                     bar.set_position(progress.done.load(Ordering::Relaxed).min(total));
                 }
             }

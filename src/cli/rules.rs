@@ -45,7 +45,15 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
         Command::Show(show) => {
             let base = show.rules.load()?;
             let known = rulebook::show(&base, &show.id, out)?;
-            if known { Ok(Outcome::Clean) } else { Err(format!("no rule or signal is called {:?}; `casdiag rules list` names them all", show.id).into()) }
+            if known {
+                Ok(Outcome::Clean)
+            } else {
+                Err(format!(
+                    "no rule or signal is called {:?}; `casdiag rules list` names them all",
+                    show.id
+                )
+                .into())
+            }
         }
         Command::Test(only) => test(only, out),
         Command::Lint(only) => {
@@ -54,7 +62,11 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
                 writeln!(out, "{}: {}", fault.owner, fault.what)?;
             }
             writeln!(out, "{} faults", faults.len())?;
-            Ok(if faults.is_empty() { Outcome::Clean } else { Outcome::Found })
+            Ok(if faults.is_empty() {
+                Outcome::Clean
+            } else {
+                Outcome::Found
+            })
         }
     }
 }
@@ -70,5 +82,9 @@ fn test(only: &Only, out: &mut dyn Write) -> Result<Outcome, Failure> {
         }
     }
     writeln!(out, "{} passed, {failed} failed", samples.len() - failed)?;
-    Ok(if failed == 0 { Outcome::Clean } else { Outcome::Found })
+    Ok(if failed == 0 {
+        Outcome::Clean
+    } else {
+        Outcome::Found
+    })
 }

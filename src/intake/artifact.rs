@@ -32,7 +32,11 @@ pub enum Encoding {
 
 impl Encoding {
     fn of(start: &[u8]) -> Self {
-        if start.starts_with(&[0x1f, 0x8b, 0x08]) { Self::Gzip } else { Self::Plain }
+        if start.starts_with(&[0x1f, 0x8b, 0x08]) {
+            Self::Gzip
+        } else {
+            Self::Plain
+        }
     }
 }
 
@@ -59,7 +63,10 @@ impl Artifact {
         let encoding = Encoding::of(&start[..length]);
         let reader: Box<dyn Read + Send> = match encoding {
             Encoding::Plain => Box::new(whole),
-            Encoding::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole))),
+            Encoding::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(
+                1 << 16,
+                whole,
+            ))),
         };
         Ok((reader, encoding))
     }
@@ -85,13 +92,18 @@ impl Artifact {
 
     fn raw(&self) -> Result<Box<dyn Read + Send>, Error> {
         match &self.content {
-            Content::File(path) => Ok(Box::new(File::open(path).map_err(|source| self.open_error(source))?)),
+            Content::File(path) => Ok(Box::new(
+                File::open(path).map_err(|source| self.open_error(source))?,
+            )),
             Content::Memory(bytes) => Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
         }
     }
 
     fn open_error(&self, source: io::Error) -> Error {
-        Error::Open { path: self.path.clone(), source }
+        Error::Open {
+            path: self.path.clone(),
+            source,
+        }
     }
 }
 

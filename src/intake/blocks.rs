@@ -17,7 +17,10 @@ impl Default for Limits {
     fn default() -> Self {
         // 1 MiB amortizes a read and a hand-over between threads, and a few dozen blocks in flight stay small.
         // 64 MiB is far above the longest record seen (a query of 100 KB), and what one hostile file may cost.
-        Self { block_bytes: 1 << 20, record_bytes: 64 << 20 }
+        Self {
+            block_bytes: 1 << 20,
+            record_bytes: 64 << 20,
+        }
     }
 }
 
@@ -50,7 +53,16 @@ pub struct BlockReader {
 impl BlockReader {
     /// Starts at the beginning of `reader`. `is_head` says whether a line starts a record.
     pub fn new(reader: Box<dyn Read + Send>, is_head: fn(&[u8]) -> bool, limits: Limits) -> Self {
-        Self { reader, is_head, limits, pending: Vec::new(), offset: 0, continues: false, ended: false, error: None }
+        Self {
+            reader,
+            is_head,
+            limits,
+            pending: Vec::new(),
+            offset: 0,
+            continues: false,
+            ended: false,
+            error: None,
+        }
     }
 
     /// The stamp of the first head to come, as `stamp` reads it; `None` at the end or where the next line is no head.
@@ -73,7 +85,8 @@ impl BlockReader {
                 break cut;
             }
             if self.pending.len() >= self.limits.record_bytes {
-                break memchr::memrchr(b'\n', &self.pending).map_or(self.pending.len(), |at| at + 1);
+                break memchr::memrchr(b'\n', &self.pending)
+                    .map_or(self.pending.len(), |at| at + 1);
             }
             target = (self.pending.len() * 2).min(self.limits.record_bytes);
         };
@@ -84,7 +97,12 @@ impl BlockReader {
         buffer.extend_from_slice(&self.pending[cut..]);
         std::mem::swap(&mut buffer, &mut self.pending);
         buffer.truncate(cut);
-        let block = Block { offset: self.offset, continues: self.continues, last: self.ended, bytes: buffer };
+        let block = Block {
+            offset: self.offset,
+            continues: self.continues,
+            last: self.ended,
+            bytes: buffer,
+        };
         self.offset += u64::try_from(cut).unwrap_or(u64::MAX);
         self.continues = !self.ended && !(self.is_head)(&self.pending);
         Some(block)
@@ -122,7 +140,9 @@ impl BlockReader {
 
 /// Where the last head after the first byte begins.
 fn last_head(bytes: &[u8], is_head: fn(&[u8]) -> bool) -> Option<usize> {
-    memchr::memrchr_iter(b'\n', bytes).map(|at| at + 1).find(|&start| is_head(&bytes[start..]))
+    memchr::memrchr_iter(b'\n', bytes)
+        .map(|at| at + 1)
+        .find(|&start| is_head(&bytes[start..]))
 }
 
 #[cfg(test)]
@@ -130,10 +150,23 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn cut(text: &'static [u8], block_bytes: usize, record_bytes: usize) -> Vec<(Vec<u8>, bool, bool)> {
-        let limits = Limits { block_bytes, record_bytes };
-        let mut reader = BlockReader::new(Box::new(Cursor::new(text)), |line| line.first() == Some(&b'#'), limits);
-        std::iter::from_fn(|| reader.next(Vec::new())).map(|b| (b.bytes, b.continues, b.last)).collect()
+    fn cut(
+        text: &'static [u8],
+        block_bytes: usize,
+        record_bytes: usize,
+    ) -> Vec<(Vec<u8>, bool, bool)> {
+        let limits = Limits {
+            block_bytes,
+            record_bytes,
+        };
+        let mut reader = BlockReader::new(
+            Box::new(Cursor::new(text)),
+            |line| line.first() == Some(&b'#'),
+            limits,
+        );
+        std::iter::from_fn(|| reader.next(Vec::new()))
+            .map(|b| (b.bytes, b.continues, b.last))
+            .collect()
     }
 
     #[test]
@@ -142,7 +175,10 @@ mod tests {
         for block in 1..20 {
             let blocks = cut(text, block, 100);
             assert_eq!(blocks.concat_bytes(), text, "block {block}");
-            assert!(blocks.iter().all(|(bytes, ..)| bytes[0] == b'#'), "block {block}");
+            assert!(
+                blocks.iter().all(|(bytes, ..)| bytes[0] == b'#'),
+                "block {block}"
+            );
             assert!(blocks.last().unwrap().2, "block {block}");
         }
     }

@@ -8,6 +8,8 @@
 //! Folders whose names only say what is inside (`logs`, `_instances`, `input`) name nothing. A file's own name names the
 //! node where it is not one of the usual names of a log. What names no node is [`UNNAMED`].
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use globset::GlobMatcher;
 
 use super::Artifact;
@@ -17,14 +19,49 @@ pub const UNNAMED: &str = "(unnamed)";
 
 /// Folders that say what they hold, not whose it is.
 const GENERIC_FOLDERS: &[&str] = &[
-    "input", "inputs", "log", "logs", "_instances", "instances", "artifacts", "artifact", "var", "data", "tmp", "output", "out",
-    "clickhouse-server", "clickhouse-keeper", "clickhouse", "server", "docker", "opt", "srv", "home", "etc",
+    "input",
+    "inputs",
+    "log",
+    "logs",
+    "_instances",
+    "instances",
+    "artifacts",
+    "artifact",
+    "var",
+    "data",
+    "tmp",
+    "output",
+    "out",
+    "clickhouse-server",
+    "clickhouse-keeper",
+    "clickhouse",
+    "server",
+    "docker",
+    "opt",
+    "srv",
+    "home",
+    "etc",
 ];
 
 /// File stems that say what they hold, not whose it is.
 const GENERIC_STEMS: &[&str] = &[
-    "clickhouse-server", "clickhouse-keeper", "clickhouse", "server", "keeper", "debug", "trace", "error", "errors", "stderr",
-    "stdout", "console", "output", "log", "zookeeper", "clickhouse-server-stderr", "clickhouse-server-stdout",
+    "clickhouse-server",
+    "clickhouse-keeper",
+    "clickhouse",
+    "server",
+    "keeper",
+    "debug",
+    "trace",
+    "error",
+    "errors",
+    "stderr",
+    "stdout",
+    "console",
+    "output",
+    "log",
+    "zookeeper",
+    "clickhouse-server-stderr",
+    "clickhouse-server-stdout",
 ];
 
 /// What an artifact is to its log.
@@ -71,7 +108,11 @@ pub struct Names {
 
 /// Places every artifact. When all artifacts have the same run, it is called `.`.
 pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
-    let mut places: Vec<Place> = artifacts.iter().map(|artifact| place(artifact, names)).collect();
+    let mut places: Vec<Place> = artifacts
+        .iter()
+        .map(|artifact| place(artifact, names))
+        .collect();
+    keep_folders_apart(artifacts, &mut places);
     let one_run = places.windows(2).all(|pair| pair[0].run == pair[1].run);
     if one_run {
         for place in &mut places {
@@ -81,13 +122,43 @@ pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
     places
 }
 
+/// Two files that claim the same place from different folders are of different runs, named by those folders.
+fn keep_folders_apart(artifacts: &[Artifact], places: &mut [Place]) {
+    let folder = |at: usize| {
+        artifacts[at]
+            .relative
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder)
+    };
+    let mut claims: BTreeMap<&Place, &str> = BTreeMap::new();
+    let mut torn: BTreeSet<(String, String)> = BTreeSet::new();
+    for (at, place) in places.iter().enumerate() {
+        if *claims.entry(place).or_insert_with(|| folder(at)) != folder(at) {
+            torn.insert((place.run.clone(), place.node.clone()));
+        }
+    }
+    for (at, place) in places.iter_mut().enumerate() {
+        if torn.contains(&(place.run.clone(), place.node.clone())) {
+            place.run = if folder(at).is_empty() {
+                ".".to_owned()
+            } else {
+                folder(at).to_owned()
+            };
+        }
+    }
+}
+
 fn place(artifact: &Artifact, names: &Names) -> Place {
     let (folders, file) = match artifact.relative.rsplit_once('/') {
         Some((folders, file)) => (folders.split('/').collect(), file),
         None => (Vec::new(), artifact.relative.as_str()),
     };
     let (stem, role, piece) = split_name(file);
-    let named: Vec<&str> = folders.iter().copied().filter(|name| !GENERIC_FOLDERS.contains(name) && !name.is_empty()).collect();
+    let named: Vec<&str> = folders
+        .iter()
+        .copied()
+        .filter(|name| !GENERIC_FOLDERS.contains(name) && !name.is_empty())
+        .collect();
     let (mut run, mut node) = match node_of_stem(stem) {
         Some(node) => (named.as_slice(), node),
         None => match named.split_last() {
@@ -95,17 +166,34 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
             None => (&[][..], UNNAMED),
         },
     };
-    if let Some(given) = names.nodes.iter().find(|given| given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)) {
+    if let Some(given) = names.nodes.iter().find(|given| {
+        given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)
+    }) {
         node = &given.name;
         run = run.strip_suffix(&[node]).unwrap_or(run);
     }
-    let run = given_run(&folders, names).unwrap_or_else(|| if run.is_empty() { ".".to_owned() } else { run.join("/") });
-    Place { run, node: node.to_owned(), log: stem.to_owned(), role, piece }
+    let run = given_run(&folders, names).unwrap_or_else(|| {
+        if run.is_empty() {
+            ".".to_owned()
+        } else {
+            run.join("/")
+        }
+    });
+    Place {
+        run,
+        node: node.to_owned(),
+        log: stem.to_owned(),
+        role,
+        piece,
+    }
 }
 
 /// The innermost folder that a `--run` glob matches.
 fn given_run(folders: &[&str], names: &Names) -> Option<String> {
-    (1..=folders.len()).rev().map(|n| folders[..n].join("/")).find(|folder| names.runs.iter().any(|glob| glob.is_match(folder)))
+    (1..=folders.len())
+        .rev()
+        .map(|n| folders[..n].join("/"))
+        .find(|folder| names.runs.iter().any(|glob| glob.is_match(folder)))
 }
 
 /// The node that a file's stem names: `ch1`, or the `ch1` of `clickhouse-server-ch1`.
@@ -113,8 +201,16 @@ fn node_of_stem(stem: &str) -> Option<&str> {
     if GENERIC_STEMS.contains(&stem) {
         return None;
     }
-    let tail = ["clickhouse-server-", "clickhouse-server.", "clickhouse-server_", "clickhouse-keeper-"];
-    let node = tail.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(stem);
+    let tail = [
+        "clickhouse-server-",
+        "clickhouse-server.",
+        "clickhouse-server_",
+        "clickhouse-keeper-",
+    ];
+    let node = tail
+        .iter()
+        .find_map(|prefix| stem.strip_prefix(prefix))
+        .unwrap_or(stem);
     (!node.is_empty()).then_some(node)
 }
 
@@ -149,7 +245,12 @@ mod tests {
 
     fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<u32>) {
         let content = Content::Memory([].into());
-        let artifact = Artifact { path: format!("given/{relative}"), relative: relative.to_owned(), content, bytes: 0 };
+        let artifact = Artifact {
+            path: format!("given/{relative}"),
+            relative: relative.to_owned(),
+            content,
+            bytes: 0,
+        };
         let place = place(&artifact, names);
         (place.run, place.node, place.log, place.role, place.piece)
     }
@@ -157,12 +258,54 @@ mod tests {
     #[test]
     fn paths_name_runs_nodes_roles_and_pieces() {
         for (path, run, node, log, role, piece) in [
-            ("soak-3/_instances/ch1/logs/clickhouse-server.err.log.2.gz", "soak-3", "ch1", "clickhouse-server", Role::Err, Some(2)),
-            ("ch1/clickhouse-server.log", ".", "ch1", "clickhouse-server", Role::Main, None),
-            ("archive_4g/ch2.err.log", "archive_4g", "ch2", "ch2", Role::Err, None),
-            ("clickhouse-server.log.0", ".", UNNAMED, "clickhouse-server", Role::Main, Some(0)),
-            ("input/clickhouse-server.log", ".", UNNAMED, "clickhouse-server", Role::Main, None),
-            ("clickhouse-server-n7.log", ".", "n7", "clickhouse-server-n7", Role::Main, None),
+            (
+                "soak-3/_instances/ch1/logs/clickhouse-server.err.log.2.gz",
+                "soak-3",
+                "ch1",
+                "clickhouse-server",
+                Role::Err,
+                Some(2),
+            ),
+            (
+                "ch1/clickhouse-server.log",
+                ".",
+                "ch1",
+                "clickhouse-server",
+                Role::Main,
+                None,
+            ),
+            (
+                "archive_4g/ch2.err.log",
+                "archive_4g",
+                "ch2",
+                "ch2",
+                Role::Err,
+                None,
+            ),
+            (
+                "clickhouse-server.log.0",
+                ".",
+                UNNAMED,
+                "clickhouse-server",
+                Role::Main,
+                Some(0),
+            ),
+            (
+                "input/clickhouse-server.log",
+                ".",
+                UNNAMED,
+                "clickhouse-server",
+                Role::Main,
+                None,
+            ),
+            (
+                "clickhouse-server-n7.log",
+                ".",
+                "n7",
+                "clickhouse-server-n7",
+                Role::Main,
+                None,
+            ),
             ("n1/stderr.log", ".", "n1", "stderr", Role::Main, None),
         ] {
             let expected = (run.to_owned(), node.to_owned(), log.to_owned(), role, piece);
@@ -173,7 +316,13 @@ mod tests {
     #[test]
     fn what_the_user_says_wins() {
         let glob = |text: &str| globset::Glob::new(text).unwrap().compile_matcher();
-        let names = Names { nodes: vec![NodeGlob { name: "web".to_owned(), glob: glob("**/10.0.0.1/*") }], runs: vec![glob("jobs/*")] };
+        let names = Names {
+            nodes: vec![NodeGlob {
+                name: "web".to_owned(),
+                glob: glob("**/10.0.0.1/*"),
+            }],
+            runs: vec![glob("jobs/*")],
+        };
         let (run, node, ..) = placed("jobs/b7/10.0.0.1/clickhouse-server.log", &names);
         assert_eq!((run.as_str(), node.as_str()), ("jobs/b7", "web"));
     }

@@ -24,10 +24,19 @@ const HEAD_MIN: usize = 26 + " [ 1 ] <Test> ".len();
 /// Whether a line starts a record: a stamp in its fixed place, then ` [ `, a number and ` ] `.
 #[inline]
 pub(super) fn is_head(line: &[u8]) -> bool {
-    if line.len() < HEAD_MIN || line[4] != b'.' || line[7] != b'.' || line[10] != b' ' || line[13] != b':' {
+    if line.len() < HEAD_MIN
+        || line[4] != b'.'
+        || line[7] != b'.'
+        || line[10] != b' '
+        || line[13] != b':'
+    {
         return false;
     }
-    line[0].is_ascii_digit() && line[19] == b'.' && line[26..29] == *b" [ " && line[29].is_ascii_digit() && Timestamp::read(line).is_some()
+    line[0].is_ascii_digit()
+        && line[19] == b'.'
+        && line[26..29] == *b" [ "
+        && line[29].is_ascii_digit()
+        && Timestamp::read(line).is_some()
 }
 
 /// Reads one record: the head's fields, the message on the head's line, and the rest.
@@ -37,13 +46,24 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
         return None;
     }
     let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let line = bytes[..line_end].strip_suffix(b"\r").unwrap_or(&bytes[..line_end]);
+    let line = bytes[..line_end]
+        .strip_suffix(b"\r")
+        .unwrap_or(&bytes[..line_end]);
     let rest = bytes.get(line_end + 1..).unwrap_or_default();
     let (time, stamp_length) = Timestamp::read(line)?;
     let fields = head_fields(&line[stamp_length..]);
-    let (message, (thread, query_id, level, logger)) = fields.unwrap_or((&line[stamp_length..], (0, b"", b"", b"")));
+    let (message, (thread, query_id, level, logger)) =
+        fields.unwrap_or((&line[stamp_length..], (0, b"", b"", b"")));
     let level = Level::from_head(level).unwrap_or(Level::None);
-    Some(Record { time: Some(time), level, thread, query_id, logger, message, rest })
+    Some(Record {
+        time: Some(time),
+        level,
+        thread,
+        query_id,
+        logger,
+        message,
+        rest,
+    })
 }
 
 type Bytes<'a> = &'a [u8];
@@ -60,7 +80,9 @@ fn head_fields(input: Bytes<'_>) -> IResult<Bytes<'_>, Fields<'_>, ()> {
 
 fn thread(input: Bytes<'_>) -> IResult<Bytes<'_>, u64, ()> {
     let digits = take_while1(|b: u8| b.is_ascii_digit());
-    delimited(tag(" [ "), digits, tag(" ] ")).map(number).parse(input)
+    delimited(tag(" [ "), digits, tag(" ] "))
+        .map(number)
+        .parse(input)
 }
 
 fn query_id(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
@@ -85,12 +107,16 @@ fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
 
 /// Decimal digits, wrapping beyond 64 bits: a thread number is a label, not a quantity.
 fn number(digits: &[u8]) -> u64 {
-    digits.iter().fold(0, |n: u64, b| n.wrapping_mul(10).wrapping_add(u64::from(b - b'0')))
+    digits.iter().fold(0, |n: u64, b| {
+        n.wrapping_mul(10).wrapping_add(u64::from(b - b'0'))
+    })
 }
 
 /// How many heads a sample holds.
 pub(super) fn claims(sample: &[u8]) -> usize {
-    sample_lines(sample).filter(|line| is_head(line.trim_ascii_start())).count()
+    sample_lines(sample)
+        .filter(|line| is_head(line.trim_ascii_start()))
+        .count()
 }
 
 #[cfg(test)]
@@ -107,28 +133,49 @@ mod tests {
             "2026.11.29 16:29:56.593522 [ 6 ] {q-1} <Error> shop.orders (StorageReplicatedMergeTree): \
              DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1\nnext\n",
         );
-        assert_eq!((record.thread, record.level, record.query_id), (6, Level::Error, &b"q-1"[..]));
+        assert_eq!(
+            (record.thread, record.level, record.query_id),
+            (6, Level::Error, &b"q-1"[..])
+        );
         assert_eq!(record.logger, b"shop.orders (StorageReplicatedMergeTree)");
-        assert_eq!(record.message, b"DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1");
+        assert_eq!(
+            record.message,
+            b"DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1"
+        );
         assert_eq!(record.rest, b"next\n");
     }
 
     #[test]
     fn an_empty_logger_and_a_missing_query_id_are_heads() {
-        let start = read("2021.02.22 11:03:42.296618 [ 47215 ] {} <Information> : Starting ClickHouse 21.2.3.15");
-        assert_eq!((start.logger, start.message), (&b""[..], &b"Starting ClickHouse 21.2.3.15"[..]));
+        let start = read(
+            "2021.02.22 11:03:42.296618 [ 47215 ] {} <Information> : Starting ClickHouse 21.2.3.15",
+        );
+        assert_eq!(
+            (start.logger, start.message),
+            (&b""[..], &b"Starting ClickHouse 21.2.3.15"[..])
+        );
         let old = read("2017.02.22 11:03:42.296618 [ 7 ] <Warning> Application: hello\r\n");
-        assert_eq!((old.level, old.query_id, old.message), (Level::Warning, &b""[..], &b"hello"[..]));
+        assert_eq!(
+            (old.level, old.query_id, old.message),
+            (Level::Warning, &b""[..], &b"hello"[..])
+        );
     }
 
     #[test]
     fn an_unknown_level_is_kept_as_none() {
-        assert_eq!(read("2021.02.22 11:03:42.296618 [ 7 ] {} <Loud> Application: hello").level, Level::None);
+        assert_eq!(
+            read("2021.02.22 11:03:42.296618 [ 7 ] {} <Loud> Application: hello").level,
+            Level::None
+        );
     }
 
     #[test]
     fn lines_that_only_look_like_a_head_are_not_one() {
-        for line in ["2021.02.22 11:03:42.296618 [ x ] {} <Error> a: b", "2021.02.22 11:03:42 hello and so on, more text here", "Code: 210."] {
+        for line in [
+            "2021.02.22 11:03:42.296618 [ x ] {} <Error> a: b",
+            "2021.02.22 11:03:42 hello and so on, more text here",
+            "Code: 210.",
+        ] {
             assert!(!is_head(line.as_bytes()), "{line}");
         }
     }

@@ -13,13 +13,30 @@ const MAGIC: &[u8] = b"\x7fELF";
 const TYPE_CORE: u16 = 4;
 
 pub(super) fn is_head(bytes: &[u8]) -> bool {
-    let (Some(order), Some(&[a, b])) = (bytes.get(5), bytes.get(16..18).and_then(|two| two.first_chunk::<2>())) else { return false };
-    let kind = if *order == 2 { u16::from_be_bytes([a, b]) } else { u16::from_le_bytes([a, b]) };
+    let (Some(order), Some(&[a, b])) = (
+        bytes.get(5),
+        bytes.get(16..18).and_then(|two| two.first_chunk::<2>()),
+    ) else {
+        return false;
+    };
+    let kind = if *order == 2 {
+        u16::from_be_bytes([a, b])
+    } else {
+        u16::from_le_bytes([a, b])
+    };
     bytes.starts_with(MAGIC) && kind == TYPE_CORE
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    let record = Record { time: None, level: Level::None, thread: 0, query_id: b"", logger: b"", message: b"ELF core", rest: b"" };
+    let record = Record {
+        time: None,
+        level: Level::None,
+        thread: 0,
+        query_id: b"",
+        logger: b"",
+        message: b"ELF core",
+        rest: b"",
+    };
     is_head(bytes).then_some(record)
 }
 

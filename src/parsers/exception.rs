@@ -46,7 +46,11 @@ pub fn of(record: &Record<'_>) -> Option<Exception> {
         Level::Notice | Level::Information => prefix.ends_with(b": ") || contextual,
         Level::Debug | Level::Trace | Level::Test | Level::None => contextual,
     };
-    accepted.then(|| Exception { code, at, text_at: text_start(message, after) })
+    accepted.then(|| Exception {
+        code,
+        at,
+        text_at: text_start(message, after),
+    })
 }
 
 /// Calls `each` once for every other code that a record with an exception mentions further in: remote errors, tries, causes.
@@ -82,10 +86,15 @@ fn next_code(text: &[u8], mut from: usize) -> Option<(usize, u32, usize)> {
     while let Some(found) = memmem::find(text.get(from..)?, b"Code: ") {
         let at = from + found;
         let digits_at = at + b"Code: ".len();
-        let digits = text[digits_at..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let digits = text[digits_at..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count();
         let end = digits_at + digits;
         if (1..=9).contains(&digits) && matches!(text.get(end), Some(b'.' | b',')) {
-            let code = text[digits_at..end].iter().fold(0, |n, b| n * 10 + u32::from(b - b'0'));
+            let code = text[digits_at..end]
+                .iter()
+                .fold(0, |n, b| n * 10 + u32::from(b - b'0'));
             return Some((at, code, end));
         }
         from = digits_at;
@@ -100,14 +109,20 @@ fn is_direct(prefix: &[u8]) -> bool {
 /// Whether what precedes a code says that the exception is quoted.
 fn quotes(prefix: &[u8]) -> bool {
     let before = prefix.strip_suffix(b"Poco::Exception. ").unwrap_or(prefix);
-    matches!(before.last(), Some(b'\'' | b'"' | b'`')) || ECHOES.iter().any(|echo| memmem::find(prefix, echo).is_some())
+    matches!(before.last(), Some(b'\'' | b'"' | b'`'))
+        || ECHOES
+            .iter()
+            .any(|echo| memmem::find(prefix, echo).is_some())
 }
 
 /// Skips `. DB::Exception: `, `, e.displayText() = DB::Exception: `, `, e.code() = 111, ` and `, type: T, e.what() = `.
 fn text_start(message: &[u8], after_digits: usize) -> usize {
     let mut at = (after_digits + 2).min(message.len());
     if let Some(rest) = message[at..].strip_prefix(b"e.code() = ") {
-        let digits = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b'-').count();
+        let digits = rest
+            .iter()
+            .take_while(|b| b.is_ascii_digit() || **b == b'-')
+            .count();
         at = (message.len() - rest.len() + digits + 2).min(message.len());
     }
     if message[at..].starts_with(b"e.displayText() = ") {
@@ -117,8 +132,12 @@ fn text_start(message: &[u8], after_digits: usize) -> usize {
         let what = memmem::find(&message[at..], b"e.what() = ");
         return what.map_or(at, |found| at + found + b"e.what() = ".len());
     }
-    let class = message[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_')).count();
-    let is_class = message[at..at + class].ends_with(b"Exception:") && message[at + class..].starts_with(b" ");
+    let class = message[at..]
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_'))
+        .count();
+    let is_class =
+        message[at..at + class].ends_with(b"Exception:") && message[at + class..].starts_with(b" ");
     if is_class { at + class + 1 } else { at }
 }
 
@@ -144,7 +163,12 @@ mod tests {
 
     fn code_and_text(line: &str) -> Option<(u32, String)> {
         let record = Format::ClickHouse.parse(line.as_bytes()).unwrap();
-        of(&record).map(|e| (e.code, String::from_utf8_lossy(&record.message[e.text_at..]).into_owned()))
+        of(&record).map(|e| {
+            (
+                e.code,
+                String::from_utf8_lossy(&record.message[e.text_at..]).into_owned(),
+            )
+        })
     }
 
     fn at(level: &str, logger_and_message: &str) -> String {
@@ -154,23 +178,60 @@ mod tests {
     #[test]
     fn every_spelling_gives_its_code_and_its_text() {
         for (message, code, text) in [
-            ("q: Code: 210. DB::NetException: Connection reset", 210, "Connection reset"),
-            ("t: void f()::g: Code: 60, e.displayText() = DB::Exception: No table, e.what() = x", 60, "No table, e.what() = x"),
-            ("t: Poco::Exception. Code: 1000, e.code() = 111, e.displayText() = Refused, e.what() = y", 1000, "Refused, e.what() = y"),
-            ("t: Poco::Exception. Code: 1000, e.code() = 0, Timeout (version 26)", 1000, "Timeout (version 26)"),
-            ("t: std::exception. Code: 1001, type: std::bad_cast, e.what() = bad", 1001, "bad"),
-            ("t: Connection failed at try №1, reason: Code: 209. DB::NetException: Timeout", 209, "Timeout"),
+            (
+                "q: Code: 210. DB::NetException: Connection reset",
+                210,
+                "Connection reset",
+            ),
+            (
+                "t: void f()::g: Code: 60, e.displayText() = DB::Exception: No table, e.what() = x",
+                60,
+                "No table, e.what() = x",
+            ),
+            (
+                "t: Poco::Exception. Code: 1000, e.code() = 111, e.displayText() = Refused, e.what() = y",
+                1000,
+                "Refused, e.what() = y",
+            ),
+            (
+                "t: Poco::Exception. Code: 1000, e.code() = 0, Timeout (version 26)",
+                1000,
+                "Timeout (version 26)",
+            ),
+            (
+                "t: std::exception. Code: 1001, type: std::bad_cast, e.what() = bad",
+                1001,
+                "bad",
+            ),
+            (
+                "t: Connection failed at try №1, reason: Code: 209. DB::NetException: Timeout",
+                209,
+                "Timeout",
+            ),
         ] {
-            assert_eq!(code_and_text(&at("Error", message)), Some((code, text.to_owned())), "{message}");
+            assert_eq!(
+                code_and_text(&at("Error", message)),
+                Some((code, text.to_owned())),
+                "{message}"
+            );
         }
     }
 
     #[test]
     fn a_quoted_code_is_not_the_records() {
         for (level, message) in [
-            ("Debug", "executeQuery: (from 1.2.3.4:5) SELECT 'Code: 210. DB::Exception: x' (stage: Complete)"),
-            ("Debug", "t (ReplicatedMergeTreeQueue): entry failed, last_exception: Code: 210. DB::Exception: x"),
-            ("Warning", "t (Q): num_tries 7, last exception: Code: 210. DB::Exception: x"),
+            (
+                "Debug",
+                "executeQuery: (from 1.2.3.4:5) SELECT 'Code: 210. DB::Exception: x' (stage: Complete)",
+            ),
+            (
+                "Debug",
+                "t (ReplicatedMergeTreeQueue): entry failed, last_exception: Code: 210. DB::Exception: x",
+            ),
+            (
+                "Warning",
+                "t (Q): num_tries 7, last exception: Code: 210. DB::Exception: x",
+            ),
             ("Fatal", "BaseDaemon: forged, Code: 210')"),
         ] {
             assert_eq!(code_and_text(&at(level, message)), None, "{message}");
@@ -179,21 +240,38 @@ mod tests {
 
     #[test]
     fn nested_codes_are_told_once_each_and_not_from_the_query() {
-        let text = at("Error", "TCPHandler: Code: 279. DB::Exception: All tries failed. Log: \n\nCode: 210. a\nCode: 209. b\nCode: 209. c\n");
+        let text = at(
+            "Error",
+            "TCPHandler: Code: 279. DB::Exception: All tries failed. Log: \n\nCode: 210. a\nCode: 209. b\nCode: 209. c\n",
+        );
         let record = Format::ClickHouse.parse(text.as_bytes()).unwrap();
         let mut codes = Vec::new();
         nested(&record, of(&record).unwrap(), |code| codes.push(code));
         assert_eq!(codes, [210, 209]);
-        let text = at("Error", "executeQuery: Code: 6. DB::Exception: No (in query: SELECT 'Code: 210. x')");
+        let text = at(
+            "Error",
+            "executeQuery: Code: 6. DB::Exception: No (in query: SELECT 'Code: 210. x')",
+        );
         let record = Format::ClickHouse.parse(text.as_bytes()).unwrap();
-        nested(&record, of(&record).unwrap(), |code| panic!("{code} is the query's"));
+        nested(&record, of(&record).unwrap(), |code| {
+            panic!("{code} is the query's")
+        });
     }
 
     #[test]
     fn frames_of_all_eras_give_their_symbol() {
-        assert_eq!(frame_symbol(b"7. DB::f(int) @ 0x00000873df2d"), Some(&b"DB::f(int)"[..]));
-        assert_eq!(frame_symbol(b"2. clone @ 0xad36cce in /usr/bin/clickhouse"), Some(&b"clone"[..]));
-        assert_eq!(frame_symbol(b"0. /lib/libc.so.6(abort+0x8) [0x7fa1]"), Some(&b"/lib/libc.so.6(abort+0x8)"[..]));
+        assert_eq!(
+            frame_symbol(b"7. DB::f(int) @ 0x00000873df2d"),
+            Some(&b"DB::f(int)"[..])
+        );
+        assert_eq!(
+            frame_symbol(b"2. clone @ 0xad36cce in /usr/bin/clickhouse"),
+            Some(&b"clone"[..])
+        );
+        assert_eq!(
+            frame_symbol(b"0. /lib/libc.so.6(abort+0x8) [0x7fa1]"),
+            Some(&b"/lib/libc.so.6(abort+0x8)"[..])
+        );
         assert_eq!(frame_symbol(b"7. of 9 things"), None);
     }
 }

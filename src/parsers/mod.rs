@@ -83,7 +83,10 @@ impl Format {
 
     /// The format registered under a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        FORMATS.iter().find(|spec| spec.name == name).map(|spec| spec.format)
+        FORMATS
+            .iter()
+            .find(|spec| spec.name == name)
+            .map(|spec| spec.format)
     }
 
     /// Whether a line starts a record. `line` begins at the first byte of a line and may reach beyond it.
@@ -121,5 +124,7 @@ pub fn sniff(sample: &[u8]) -> Option<Format> {
 
 /// The lines of a sample, without their ends; a last line that the sample cuts is included.
 fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    sample.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    sample
+        .split(|&b| b == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }

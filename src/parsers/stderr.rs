@@ -30,13 +30,26 @@ pub(super) fn is_head(line: &[u8]) -> bool {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    if bytes.is_empty() {
+        return None;
+    }
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-    Some(Record { time: None, level: Level::None, thread: 0, query_id: b"", logger: b"", message, rest: b"" })
+    Some(Record {
+        time: None,
+        level: Level::None,
+        thread: 0,
+        query_id: b"",
+        logger: b"",
+        message,
+        rest: b"",
+    })
 }
 
 pub(super) fn claims(sample: &[u8]) -> usize {
-    sample_lines(sample).filter(|line| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line)).count()
+    sample_lines(sample)
+        .filter(|line| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line))
+        .count()
 }
 
 /// `==PID==ERROR: AddressSanitizer: ...` and the like.

@@ -61,70 +61,127 @@ impl ArtifactFacts {
         self.records += scan.records;
         self.grep.add(scan.grep);
         if let Some((low, high)) = scan.span {
-            self.span = Some(self.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
+            self.span = Some(
+                self.span
+                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
+            );
         }
     }
 
     /// Notes a fault whose first line, from 0, is `line`.
     fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
-        match self.problems.iter_mut().find(|problem| problem.kind == kind) {
+        match self
+            .problems
+            .iter_mut()
+            .find(|problem| problem.kind == kind)
+        {
             Some(problem) => problem.count += count,
-            None => self.problems.push(InputFault { kind, line: Some(line + 1), count, detail: String::new() }),
+            None => self.problems.push(InputFault {
+                kind,
+                line: Some(line + 1),
+                count,
+                detail: String::new(),
+            }),
         }
+    }
+}
+
+/// What the first bytes of an artifact tell.
+struct Sniffed {
+    format: Option<Format>,
+    encoding: Encoding,
+    /// The first few bytes, to know the same piece packed and unpacked.
+    start: Vec<u8>,
+    unreadable: Option<InputFault>,
+}
+
+/// How many bytes tell whether two artifacts are the same piece.
+const START_BYTES: usize = 512;
+
+fn sniffed(artifact: &Artifact) -> Sniffed {
+    match artifact.sample() {
+        Ok((sample, encoding)) => Sniffed {
+            format: sniff(&sample).or_else(|| empty_log(artifact, &sample)),
+            encoding,
+            start: sample[..sample.len().min(START_BYTES)].to_vec(),
+            unreadable: None,
+        },
+        Err(error) => Sniffed {
+            format: None,
+            encoding: Encoding::Plain,
+            start: Vec::new(),
+            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
+        },
     }
 }
 
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
-    let sniffed: Vec<(Option<Format>, Encoding, Vec<u8>, Option<InputFault>)> = found
-        .artifacts
-        .par_iter()
-        .map(|artifact| match artifact.sample() {
-            Ok((sample, encoding)) => {
-                let format = sniff(&sample).or_else(|| empty_log(artifact, &sample));
-                (format, encoding, sample, None)
-            }
-            Err(error) => (None, Encoding::Plain, Vec::new(), Some(fault(ProblemKind::Unreadable, &error.to_string(), &error))),
-        })
-        .collect();
+    let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
     let places = place_all(&found.artifacts, &plan.names);
     let mut artifacts: Vec<Seen> = Vec::new();
-    let mut starts: BTreeMap<Place, (usize, Encoding, Vec<u8>)> = BTreeMap::new();
-    for ((artifact, place), (format, encoding, sample, mut skipped)) in found.artifacts.into_iter().zip(places).zip(sniffed) {
+    let mut pieces: BTreeMap<Place, Piece> = BTreeMap::new();
+    for ((artifact, place), sniffed) in found.artifacts.into_iter().zip(places).zip(sniffed) {
+        let Sniffed {
+            format,
+            encoding,
+            start,
+            unreadable,
+        } = sniffed;
+        let mut skipped = unreadable;
         if format.is_some() {
-            skipped = skipped.or_else(|| duplicate(&mut starts, &mut artifacts, &place, encoding, sample, &artifact.path));
+            let piece = Piece {
+                artifact: artifacts.len(),
+                encoding,
+                start,
+            };
+            skipped = same_piece(&mut pieces, &mut artifacts, &place, piece, &artifact.path);
         }
-        artifacts.push(Seen { artifact, place, format, skipped });
+        artifacts.push(Seen {
+            artifact,
+            place,
+            format,
+            skipped,
+        });
     }
-    let refused = found.refused.into_iter().map(|refused| (refused.path, refused.why)).collect();
+    let refused = found
+        .refused
+        .into_iter()
+        .map(|refused| (refused.path, refused.why))
+        .collect();
     Looked { artifacts, refused }
 }
 
 /// A log's empty file is a log: an empty err.log says that nothing went wrong.
 fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.ends_with(".log") && name.contains("clickhouse");
+    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
     (sample.is_empty() && is_log).then_some(Format::ClickHouse)
+}
+
+/// The artifact that holds a piece of a log.
+struct Piece {
+    artifact: usize,
+    encoding: Encoding,
+    start: Vec<u8>,
 }
 
 /// The same piece, plain and packed: the packed copy is left alone while it begins like the plain one.
 ///
 /// A server that dies while it packs a rotated piece leaves both, the packed one incomplete.
-fn duplicate(
-    starts: &mut BTreeMap<Place, (usize, Encoding, Vec<u8>)>,
+fn same_piece(
+    pieces: &mut BTreeMap<Place, Piece>,
     artifacts: &mut [Seen],
     place: &Place,
-    encoding: Encoding,
-    sample: Vec<u8>,
+    piece: Piece,
     path: &str,
 ) -> Option<InputFault> {
-    let index = artifacts.len();
-    let Some((other, other_encoding, other_sample)) = starts.get(place) else {
-        starts.insert(place.clone(), (index, encoding, sample));
+    let Some(other) = pieces.get(place) else {
+        pieces.insert(place.clone(), piece);
         return None;
     };
-    let shorter = sample.len().min(other_sample.len());
-    if sample[..shorter] != other_sample[..shorter] || encoding == *other_encoding {
+    let shorter = piece.start.len().min(other.start.len());
+    if piece.start[..shorter] != other.start[..shorter] || piece.encoding == other.encoding {
         return None;
     }
     let copy_of = |path: &str| InputFault {
@@ -133,38 +190,68 @@ fn duplicate(
         count: 1,
         detail: format!("the packed copy of {path} is not read a second time"),
     };
-    if encoding == Encoding::Plain {
-        let other = *other;
-        artifacts[other].skipped = Some(copy_of(path));
-        starts.insert(place.clone(), (index, encoding, sample));
-        return None;
+    if piece.encoding != Encoding::Plain {
+        return Some(copy_of(&artifacts[other.artifact].artifact.path));
     }
-    let original = artifacts[*other].artifact.path.clone();
-    Some(copy_of(&original))
+    artifacts[other.artifact].skipped = Some(copy_of(path));
+    pieces.insert(place.clone(), piece);
+    None
 }
 
-fn fault(kind: ProblemKind, text: &str, error: &dyn std::error::Error) -> InputFault {
-    let detail = error.source().map_or_else(|| text.to_owned(), |why| format!("{text}: {why}"));
-    InputFault { kind, line: None, count: 1, detail }
+fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
+    let why = error
+        .source()
+        .map_or_else(String::new, |why| format!(": {why}"));
+    InputFault {
+        kind,
+        line: None,
+        count: 1,
+        detail: format!("{error}{why}"),
+    }
 }
 
 impl Looked {
     /// Stored bytes of what will be read.
     pub(super) fn bytes(&self) -> u64 {
-        self.artifacts.iter().filter(|seen| seen.is_read()).map(|seen| seen.artifact.bytes).sum()
+        self.artifacts
+            .iter()
+            .filter(|seen| seen.is_read())
+            .map(|seen| seen.artifact.bytes)
+            .sum()
     }
 
     /// The logs to read.
     pub(super) fn logs(&self) -> Vec<Log> {
-        let read = self.artifacts.iter().enumerate().filter(|(_, seen)| seen.is_read());
-        plan_logs(read.filter_map(|(artifact, seen)| Some((seen.place.clone(), Source { artifact, format: seen.format? }))))
+        let read = self
+            .artifacts
+            .iter()
+            .enumerate()
+            .filter(|(_, seen)| seen.is_read());
+        plan_logs(read.filter_map(|(artifact, seen)| {
+            Some((
+                seen.place.clone(),
+                Source {
+                    artifact,
+                    format: seen.format?,
+                },
+            ))
+        }))
     }
 
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
-    pub(super) fn open(&self, artifact: usize, progress: &Progress) -> Result<Box<dyn Read + Send>, String> {
+    pub(super) fn open(
+        &self,
+        artifact: usize,
+        progress: &Progress,
+    ) -> Result<Box<dyn Read + Send>, String> {
         let seen = &self.artifacts[artifact];
-        progress.done.fetch_add(seen.artifact.bytes, Ordering::Relaxed);
-        let (reader, _) = seen.artifact.open().map_err(|error| fault(ProblemKind::Unreadable, &error.to_string(), &error).detail)?;
+        progress
+            .done
+            .fetch_add(seen.artifact.bytes, Ordering::Relaxed);
+        let (reader, _) = seen
+            .artifact
+            .open()
+            .map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
         let bound = seen.format.and_then(|format| format.spec().head_bytes);
         Ok(match bound {
             Some(bytes) => Box::new(reader.take(bytes)),
@@ -180,18 +267,35 @@ impl Seen {
 }
 
 /// Puts the analysis together.
-pub(super) fn assemble(looked: Looked, nodes: Vec<NodeScan>, plan: &Plan, rules: &RuleBase) -> Analysis {
+pub(super) fn assemble(
+    looked: Looked,
+    nodes: Vec<NodeScan>,
+    plan: &Plan,
+    rules: &RuleBase,
+) -> Analysis {
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies = Vec::new();
     for node in nodes {
         facts.extend(node.artifacts);
         tallies.push(node.tally);
     }
-    let inputs = looked.artifacts.into_iter().enumerate().map(|(index, seen)| seen.facts(facts.remove(&index).unwrap_or_default()));
+    let inputs = looked
+        .artifacts
+        .into_iter()
+        .enumerate()
+        .map(|(index, seen)| seen.facts(facts.remove(&index).unwrap_or_default()));
     let inputs: Vec<InputFacts> = inputs.collect();
-    let nodes: Vec<NodeFacts> = tallies.into_iter().map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals)).collect();
+    let nodes: Vec<NodeFacts> = tallies
+        .into_iter()
+        .map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals))
+        .collect();
     let conclusions = rules.conclude(&nodes);
-    Analysis { inputs, refused: looked.refused, nodes, conclusions }
+    Analysis {
+        inputs,
+        refused: looked.refused,
+        nodes,
+        conclusions,
+    }
 }
 
 impl Seen {
@@ -199,10 +303,17 @@ impl Seen {
         let mut problems = found.problems;
         problems.extend(self.skipped);
         if let Some(detail) = found.error {
-            problems.push(InputFault { kind: ProblemKind::ReadError, line: Some(found.lines + 1), count: 1, detail });
+            problems.push(InputFault {
+                kind: ProblemKind::ReadError,
+                line: Some(found.lines + 1),
+                count: 1,
+                detail,
+            });
         }
         problems.sort_by_key(|problem| (problem.kind, problem.line));
-        let counts_records = self.format.is_some_and(|format| format.spec().counts_records);
+        let counts_records = self
+            .format
+            .is_some_and(|format| format.spec().counts_records);
         InputFacts {
             path: self.artifact.path,
             format: self.format.map(|format| format.spec().name),
@@ -218,4 +329,3 @@ impl Seen {
         }
     }
 }
-

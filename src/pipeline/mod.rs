@@ -96,13 +96,23 @@ pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Ana
 }
 
 /// Analyses artifacts already found: what samples of the rule base go through too.
-pub fn analyze_found(plan: &Plan, found: Found, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
+pub fn analyze_found(
+    plan: &Plan,
+    found: Found,
+    rules: &RuleBase,
+    progress: &Progress,
+) -> Result<Analysis, Error> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(plan.threads)
         .build()
-        .map_err(|source| Error::Threads { threads: plan.threads, source })?;
+        .map_err(|source| Error::Threads {
+            threads: plan.threads,
+            source,
+        })?;
     let looked = pool.install(|| inputs::look(found, plan));
-    progress.total.store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
+    progress
+        .total
+        .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
     let nodes = run::scan(&pool, plan, &looked, rules, progress);
     Ok(inputs::assemble(looked, nodes, plan, rules))
 }

@@ -64,8 +64,20 @@ struct Side {
 }
 
 impl<'p> NodeReader<'p> {
-    pub(super) fn new(looked: &'p Looked, progress: &'p Progress, limits: Limits, logs: Vec<Log>) -> Self {
-        Self { looked, progress, limits, logs: logs.into(), current: None, queued: VecDeque::new() }
+    pub(super) fn new(
+        looked: &'p Looked,
+        progress: &'p Progress,
+        limits: Limits,
+        logs: Vec<Log>,
+    ) -> Self {
+        Self {
+            looked,
+            progress,
+            limits,
+            logs: logs.into(),
+            current: None,
+            queued: VecDeque::new(),
+        }
     }
 
     /// The next step; `None` when the node's logs are read.
@@ -74,7 +86,8 @@ impl<'p> NodeReader<'p> {
             if let Some(step) = self.queued.pop_front() {
                 return Some(step);
             }
-            let Some(mut pair) = self.current.take().or_else(|| self.logs.pop_front().map(Pair::new)) else { return None };
+            let next = || self.logs.pop_front().map(Pair::new);
+            let mut pair = self.current.take().or_else(next)?;
             self.prepare(&mut pair.main);
             self.prepare(&mut pair.err);
             let role = match (&mut pair.main.open, &mut pair.err.open) {
@@ -84,10 +97,20 @@ impl<'p> NodeReader<'p> {
                 }
                 (Some(_), None) => Role::Main,
                 (None, Some(_)) => Role::Err,
-                (Some(main), Some(err)) => if stamp(err) < stamp(main) { Role::Err } else { Role::Main },
+                (Some(main), Some(err)) => {
+                    if stamp(err) < stamp(main) {
+                        Role::Err
+                    } else {
+                        Role::Main
+                    }
+                }
             };
             let hashed = pair.hashed;
-            let side = if role == Role::Main { &mut pair.main } else { &mut pair.err };
+            let side = if role == Role::Main {
+                &mut pair.main
+            } else {
+                &mut pair.err
+            };
             let step = self.block(side, role, hashed, buffer);
             self.current = Some(pair);
             return Some(step);
@@ -97,21 +120,35 @@ impl<'p> NodeReader<'p> {
     /// Opens the side's next piece if none is open.
     fn prepare(&mut self, side: &mut Side) {
         while side.open.is_none() {
-            let Some(source) = side.pieces.pop_front() else { return };
+            let Some(source) = side.pieces.pop_front() else {
+                return;
+            };
             match self.looked.open(source.artifact, self.progress) {
-                Ok(reader) => side.open = Some((source, BlockReader::new(reader, source.format.spec().is_head, self.limits))),
-                Err(error) => self.queued.push_back(Step::Ended { artifact: source.artifact, error: Some(error) }),
+                Ok(reader) => {
+                    side.open = Some((
+                        source,
+                        BlockReader::new(reader, source.format.spec().is_head, self.limits),
+                    ));
+                }
+                Err(error) => self.queued.push_back(Step::Ended {
+                    artifact: source.artifact,
+                    error: Some(error),
+                }),
             }
         }
     }
 
     fn block(&mut self, side: &mut Side, role: Role, hashed: bool, buffer: Vec<u8>) -> Step {
-        let Some((source, reader)) = &mut side.open else { return Step::LogEnded };
+        let Some((source, reader)) = &mut side.open else {
+            return Step::LogEnded;
+        };
         let (artifact, format) = (source.artifact, source.format);
         let next = reader.next(buffer);
         let ended = next.as_ref().is_none_or(|block| block.last);
         if ended {
-            let error = reader.take_error().map(|(offset, error)| format!("stopped at unpacked byte {offset}: {error}"));
+            let error = reader
+                .take_error()
+                .map(|(offset, error)| format!("stopped at unpacked byte {offset}: {error}"));
             side.open = None;
             if next.is_none() {
                 return Step::Ended { artifact, error };
@@ -119,8 +156,17 @@ impl<'p> NodeReader<'p> {
             self.queued.push_back(Step::Ended { artifact, error });
         }
         match next {
-            Some(block) => Step::Block(Work { role, artifact, format, hashed, block }),
-            None => Step::Ended { artifact, error: None },
+            Some(block) => Step::Block(Work {
+                role,
+                artifact,
+                format,
+                hashed,
+                block,
+            }),
+            None => Step::Ended {
+                artifact,
+                error: None,
+            },
         }
     }
 }
@@ -128,18 +174,27 @@ impl<'p> NodeReader<'p> {
 impl Pair {
     fn new(log: Log) -> Self {
         let hashed = !log.main.pieces.is_empty() && !log.err.pieces.is_empty();
-        Self { main: Side::new(log.main), err: Side::new(log.err), hashed }
+        Self {
+            main: Side::new(log.main),
+            err: Side::new(log.err),
+            hashed,
+        }
     }
 }
 
 impl Side {
     fn new(stream: Stream) -> Self {
-        Self { pieces: stream.pieces.into(), open: None }
+        Self {
+            pieces: stream.pieces.into(),
+            open: None,
+        }
     }
 }
 
 /// The stamp of the next head; the earliest possible one where there is none, so that such bytes are read first.
 fn stamp((source, reader): &mut (Source, BlockReader)) -> Timestamp {
     let format = source.format;
-    reader.peek(|line| format.stamp(line)).unwrap_or(Timestamp(i64::MIN))
+    reader
+        .peek(|line| format.stamp(line))
+        .unwrap_or(Timestamp(i64::MIN))
 }

@@ -23,14 +23,36 @@ use crate::streams::{Fold, FoldRules, Log, Scanned, Twins};
 const IN_FLIGHT: usize = 6;
 
 /// Scans all logs; one result per node, by run and node.
-pub(super) fn scan(pool: &ThreadPool, plan: &Plan, looked: &Looked, rules: &RuleBase, progress: &Progress) -> Vec<NodeScan> {
-    let listed = plan.listing.map(|listing| Grep::new(listing.signal, &rules.signals));
-    let scanner =
-        Scanner { signals: &rules.signals, families: &rules.families, since: plan.since, until: plan.until, grep: listed.as_ref() };
-    let fold_rules = FoldRules { signals: &rules.signals, counters: &rules.counters, subjects_max: plan.subjects_max, start: rules.environment.start_signal(), listed: plan.listing.map(|l| (l.signal, l.records_max)) };
+pub(super) fn scan(
+    pool: &ThreadPool,
+    plan: &Plan,
+    looked: &Looked,
+    rules: &RuleBase,
+    progress: &Progress,
+) -> Vec<NodeScan> {
+    let listed = plan
+        .listing
+        .map(|listing| Grep::new(listing.signal, &rules.signals));
+    let scanner = Scanner {
+        signals: &rules.signals,
+        families: &rules.families,
+        since: plan.since,
+        until: plan.until,
+        grep: listed.as_ref(),
+    };
+    let fold_rules = FoldRules {
+        signals: &rules.signals,
+        counters: &rules.counters,
+        subjects_max: plan.subjects_max,
+        start: rules.environment.start_signal(),
+        listed: plan.listing.map(|l| (l.signal, l.records_max)),
+    };
     let mut by_node: BTreeMap<(String, String), Vec<Log>> = BTreeMap::new();
     for log in looked.logs() {
-        by_node.entry((log.run.clone(), log.node.clone())).or_default().push(log);
+        by_node
+            .entry((log.run.clone(), log.node.clone()))
+            .or_default()
+            .push(log);
     }
     let tasks: Vec<NodeTask<'_>> = by_node
         .into_iter()
@@ -38,15 +60,33 @@ pub(super) fn scan(pool: &ThreadPool, plan: &Plan, looked: &Looked, rules: &Rule
             let tally = NodeTally::new(&run, &node, rules.signals.signals(), rules.counters.len());
             let folding = Folding::new(fold_rules, tally, &logs);
             NodeTask {
-                reader: Mutex::new(Reading { reader: NodeReader::new(looked, progress, plan.limits, logs), next: 0 }),
+                reader: Mutex::new(Reading {
+                    reader: NodeReader::new(looked, progress, plan.limits, logs),
+                    next: 0,
+                }),
                 state: Mutex::new(State::default()),
                 folding: Mutex::new(folding),
             }
         })
         .collect();
     let started = AtomicUsize::new(0);
-    work(pool, Shared { tasks: &tasks, scanner, started: &started });
-    tasks.into_iter().map(|task| task.folding.into_inner().unwrap_or_else(PoisonError::into_inner).finish()).collect()
+    work(
+        pool,
+        Shared {
+            tasks: &tasks,
+            scanner,
+            started: &started,
+        },
+    );
+    tasks
+        .into_iter()
+        .map(|task| {
+            task.folding
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner)
+                .finish()
+        })
+        .collect()
 }
 
 /// Does all the reading, scanning and folding.
@@ -95,7 +135,10 @@ struct State {
 /// A step after its scan.
 enum Done {
     Block(Role, Arc<Scanned>),
-    Ended { artifact: usize, error: Option<String> },
+    Ended {
+        artifact: usize,
+        error: Option<String>,
+    },
     LogEnded,
 }
 
@@ -149,11 +192,30 @@ impl<'t, 'e> Shared<'t, 'e> {
     }
 
     fn scan(self, work: Work) -> Done {
-        let Work { role, artifact, format, hashed, block } = work;
-        let context = BlockContext { format, hashed, continues: block.continues, last: block.last };
+        let Work {
+            role,
+            artifact,
+            format,
+            hashed,
+            block,
+        } = work;
+        let context = BlockContext {
+            format,
+            hashed,
+            continues: block.continues,
+            last: block.last,
+        };
         let scan = self.scanner.scan(&block.bytes, context);
         let artifact = u32::try_from(artifact).unwrap_or(u32::MAX);
-        Done::Block(role, Arc::new(Scanned { artifact, block, first_line: 0, scan }))
+        Done::Block(
+            role,
+            Arc::new(Scanned {
+                artifact,
+                block,
+                first_line: 0,
+                scan,
+            }),
+        )
     }
 
     /// Puts a step in its place, and folds all whose turn has come unless another thread does.
@@ -170,7 +232,9 @@ impl<'t, 'e> Shared<'t, 'e> {
         state.folding = true;
         loop {
             let turn = state.turn;
-            let Some(done) = state.ready.remove(&turn) else { break };
+            let Some(done) = state.ready.remove(&turn) else {
+                break;
+            };
             drop(state);
             let buffer = lock(&task.folding).take(done);
             state = lock(&task.state);
@@ -201,9 +265,29 @@ struct Folding<'e> {
 
 impl<'e> Folding<'e> {
     fn new(rules: FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
-        let is_log = |log: &Log| log.main.pieces.iter().chain(&log.err.pieces).all(|s| s.format.spec().counts_records);
-        let logs = logs.iter().map(|log| (is_log(log), !log.err.pieces.is_empty() && !log.main.pieces.is_empty())).collect();
-        Self { rules, logs, fold: None, tally: Some(tally), artifacts: BTreeMap::new() }
+        let is_log = |log: &Log| {
+            log.main
+                .pieces
+                .iter()
+                .chain(&log.err.pieces)
+                .all(|s| s.format.spec().counts_records)
+        };
+        let logs = logs
+            .iter()
+            .map(|log| {
+                (
+                    is_log(log),
+                    !log.err.pieces.is_empty() && !log.main.pieces.is_empty(),
+                )
+            })
+            .collect();
+        Self {
+            rules,
+            logs,
+            fold: None,
+            tally: Some(tally),
+            artifacts: BTreeMap::new(),
+        }
     }
 
     /// Folds one step; gives back a block's memory if nothing points into it any more.
@@ -238,7 +322,10 @@ impl<'e> Folding<'e> {
     fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
         if self.fold.is_none() {
             let &(is_log, twins) = self.logs.front()?;
-            self.fold = Some((Fold::new(self.rules, self.tally.take()?, !is_log), Twins::new(twins)));
+            self.fold = Some((
+                Fold::new(self.rules, self.tally.take()?, !is_log),
+                Twins::new(twins),
+            ));
         }
         self.fold.as_mut()
     }
@@ -253,7 +340,17 @@ impl<'e> Folding<'e> {
     }
 
     fn finish(self) -> NodeScan {
-        let tally = self.tally.unwrap_or_else(|| NodeTally::new("", "", self.rules.signals.signals(), self.rules.counters.len()));
-        NodeScan { tally, artifacts: self.artifacts }
+        let tally = self.tally.unwrap_or_else(|| {
+            NodeTally::new(
+                "",
+                "",
+                self.rules.signals.signals(),
+                self.rules.counters.len(),
+            )
+        });
+        NodeScan {
+            tally,
+            artifacts: self.artifacts,
+        }
     }
 }

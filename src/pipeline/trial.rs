@@ -13,12 +13,22 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
         content: Content::Memory(text.as_bytes().into()),
         bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
     });
-    let found = Found { artifacts: artifacts.collect(), refused: Vec::new() };
-    let plan = Plan { threads: 1, ..Plan::default() };
+    let found = Found {
+        artifacts: artifacts.collect(),
+        refused: Vec::new(),
+    };
+    let plan = Plan {
+        threads: 1,
+        ..Plan::default()
+    };
     let analysis = analyze_found(&plan, found, base, &Progress::default())?;
     let tallies: Vec<&NodeTally> = analysis.nodes.iter().map(|facts| &facts.tally).collect();
     let findings = &analysis.conclusions.findings;
-    let severity = findings.iter().filter(|finding| finding.rule == sample.owner).map(|finding| finding.severity).max();
+    let severity = findings
+        .iter()
+        .filter(|finding| finding.rule == sample.owner)
+        .map(|finding| finding.severity)
+        .max();
     Ok(match &sample.kind {
         SampleKind::Matches(fields) => match_fault(base, &sample.owner, fields, &tallies),
         SampleKind::MatchesNot => {
@@ -26,19 +36,39 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
             (count > 0).then(|| format!("the signal occurs {count} times, and must not"))
         }
         SampleKind::Fires(expected) => match severity {
-            None => Some(format!("the rule keeps silent, and must fire with {}", expected.word())),
-            Some(given) => (given != *expected).then(|| format!("the rule fires with {}, and must with {}", given.word(), expected.word())),
+            None => Some(format!(
+                "the rule keeps silent, and must fire with {}",
+                expected.word()
+            )),
+            Some(given) => (given != *expected).then(|| {
+                format!(
+                    "the rule fires with {}, and must with {}",
+                    given.word(),
+                    expected.word()
+                )
+            }),
         },
-        SampleKind::Silent => severity.map(|given| format!("the rule fires with {}, and must keep silent", given.word())),
+        SampleKind::Silent => severity
+            .map(|given| format!("the rule fires with {}, and must keep silent", given.word())),
     })
 }
 
 fn occurrences(base: &RuleBase, signal: &str, tallies: &[&NodeTally]) -> u64 {
     let index = base.signals.index(signal).map(usize::from);
-    index.map_or(0, |index| tallies.iter().map(|tally| tally.signals[index].all.count).sum())
+    index.map_or(0, |index| {
+        tallies
+            .iter()
+            .map(|tally| tally.signals[index].all.count)
+            .sum()
+    })
 }
 
-fn match_fault(base: &RuleBase, id: &str, fields: &std::collections::BTreeMap<String, String>, tallies: &[&NodeTally]) -> Option<String> {
+fn match_fault(
+    base: &RuleBase,
+    id: &str,
+    fields: &std::collections::BTreeMap<String, String>,
+    tallies: &[&NodeTally],
+) -> Option<String> {
     let count = occurrences(base, id, tallies);
     if count != 1 {
         return Some(format!("the signal occurs {count} times, and must once"));
@@ -46,10 +76,17 @@ fn match_fault(base: &RuleBase, id: &str, fields: &std::collections::BTreeMap<St
     let index = base.signals.index(id)?;
     let signal = base.signals.signal(index);
     for (name, expected) in fields {
-        let Some(field) = signal.field(name) else { return Some(format!("the signal has no field {name:?}")) };
-        let found = tallies.iter().find_map(|tally| tally.signals[usize::from(index)].first.get(field));
+        let Some(field) = signal.field(name) else {
+            return Some(format!("the signal has no field {name:?}"));
+        };
+        let found = tallies
+            .iter()
+            .find_map(|tally| tally.signals[usize::from(index)].first.get(field));
         if found != Some(expected) {
-            return Some(format!("the field {name} is {:?}, and must be {expected:?}", found.map_or("", String::as_str)));
+            return Some(format!(
+                "the field {name} is {:?}, and must be {expected:?}",
+                found.map_or("", String::as_str)
+            ));
         }
     }
     None

@@ -275,16 +275,13 @@ fn column_names(report: &Report, nodes: &[NodeKey<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// Signals and the columns in which a finding could not have seen them.
+/// Signals and the columns in which they could not have been seen.
 fn not_observable<'a>(report: &'a Report, nodes: &[NodeKey<'_>]) -> BTreeSet<(&'a str, usize)> {
     let mut unseen = BTreeSet::new();
-    for finding in &report.findings {
-        for missed in &finding.not_observable {
-            for (column, (run, node)) in nodes.iter().enumerate() {
-                let in_run = finding.run.is_empty() || finding.run == *run;
-                if in_run && missed.node == *node || missed.node == format!("{run}/{node}") {
-                    unseen.insert((missed.signal.as_str(), column));
-                }
+    for missed in &report.not_observable {
+        for (column, (run, node)) in nodes.iter().enumerate() {
+            if missed.run == *run && missed.node == *node {
+                unseen.insert((missed.signal.as_str(), column));
             }
         }
     }

@@ -36,7 +36,7 @@ pub struct Report {
     pub codes_nested: Vec<CodeRow>,
     /// Error counters of exported system tables.
     pub counters: Vec<CounterRow>,
-    /// Signals that occurred, by declaration and node.
+    /// Signals that occurred, by declaration and node; with 0 those that are always said and could have been observed.
     pub signals: Vec<SignalRow>,
     /// What was concluded, worst first.
     pub findings: Vec<Finding>,
@@ -46,6 +46,8 @@ pub struct Report {
     pub wal: Vec<serde_json::Value>,
     /// Test results.
     pub tests: Tests,
+    /// What could not have been seen, of what occurred elsewhere or is always said.
+    pub not_observable: Vec<NotObservable>,
     /// Counts that must agree.
     pub balances: Vec<Balance>,
     /// What no finding explains.
@@ -298,6 +300,8 @@ pub struct Finding {
     pub not_this: Vec<String>,
     /// What could not have been seen here, and what to collect.
     pub not_observable: Vec<NotObservable>,
+    /// The signals it counts.
+    pub signals: Vec<String>,
     /// Issues that know it.
     pub known: Vec<Known>,
     /// What to do next.
@@ -333,6 +337,8 @@ pub struct Runs {
 pub struct NotObservable {
     /// The signal.
     pub signal: String,
+    /// The run.
+    pub run: String,
     /// The node.
     pub node: String,
     /// Why not.

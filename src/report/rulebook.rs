@@ -1,128 +1,221 @@
 //! The rule base as text: a list, one entry, and the page in docs/.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::rules::RuleBase;
-use crate::rules::schema::{RuleDecl, SignalDecl, VerdictDecl};
+use crate::rules::schema::{RuleDecl, Scope, SignalDecl, VerdictDecl};
 
 /// Lists rules and signals, a line each.
 pub fn list(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
-    let width = base.declared.rule.iter().map(|rule| rule.id.get_ref().len()).chain(base.declared.signal.iter().map(|s| s.id.get_ref().len())).max();
-    let width = width.unwrap_or(0);
+    let rules = base
+        .declared
+        .rule
+        .iter()
+        .map(|rule| (rule.id.get_ref(), &rule.title));
+    let signals = base
+        .declared
+        .signal
+        .iter()
+        .map(|signal| (signal.id.get_ref(), &signal.what));
+    let width = rules
+        .clone()
+        .chain(signals.clone())
+        .map(|(id, _)| id.len())
+        .max()
+        .unwrap_or(0);
     writeln!(out, "Rules")?;
-    for rule in &base.declared.rule {
-        writeln!(out, "  {:width$}  {}", rule.id.get_ref(), rule.title)?;
+    for (id, title) in rules {
+        writeln!(out, "  {id:width$}  {title}")?;
     }
     writeln!(out, "\nSignals")?;
-    for signal in &base.declared.signal {
-        writeln!(out, "  {:width$}  {}", signal.id.get_ref(), signal.what)?;
+    for (id, what) in signals {
+        writeln!(out, "  {id:width$}  {what}")?;
     }
     Ok(())
 }
 
 /// Shows a rule or a signal; whether there is one of that id.
 pub fn show(base: &RuleBase, id: &str, out: &mut dyn Write) -> io::Result<bool> {
-    let mut known = false;
-    if let Some(rule) = base.declared.rule.iter().find(|rule| rule.id.get_ref() == id) {
-        out.write_all(rule_text(rule).as_bytes())?;
-        known = true;
+    let rule = base
+        .declared
+        .rule
+        .iter()
+        .find(|rule| rule.id.get_ref() == id);
+    let signal = base
+        .declared
+        .signal
+        .iter()
+        .find(|signal| signal.id.get_ref() == id);
+    if let Some(rule) = rule {
+        write_rule(rule, out)?;
     }
-    if let Some(signal) = base.declared.signal.iter().find(|signal| signal.id.get_ref() == id) {
-        if known {
-            writeln!(out)?;
-        }
-        out.write_all(signal_text(signal).as_bytes())?;
-        known = true;
+    if rule.is_some() && signal.is_some() {
+        writeln!(out, "\nThe signal of the same name:\n")?;
     }
-    Ok(known)
+    if let Some(signal) = signal {
+        write_signal(signal, out)?;
+    }
+    Ok(rule.is_some() || signal.is_some())
 }
 
 /// The whole base as a Markdown page: `docs/rules.md`.
-pub fn page(base: &RuleBase) -> String {
-    let mut out = String::from("# What casdiag finds\n\nGenerated from `rules.toml` by `casdiag rules` (see CONTRIBUTING.md); do not edit.\n\n## Rules\n\n");
-    out.push_str("| rule | finds | category | severities |\n|---|---|---|---|\n");
+pub fn page(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# What casdiag finds\n")?;
+    writeln!(
+        out,
+        "Generated from `rules.toml` by `casdiag rules page`; do not edit.\n"
+    )?;
+    writeln!(
+        out,
+        "## Rules\n\n| rule | finds | category | severities |\n|---|---|---|---|"
+    )?;
     for rule in &base.declared.rule {
-        let severities: Vec<&str> = rule.verdict.iter().map(|verdict| verdict.severity.word()).collect();
-        let mut shown: Vec<&str> = severities.clone();
-        shown.dedup();
-        // Writing to a String does not fail.
-        let _ = writeln!(out, "| [`{0}`](#{0}) | {1} | {2} | {3} |", rule.id.get_ref(), rule.title, rule.category, shown.join(", "));
+        let mut severities: Vec<&str> = rule
+            .verdict
+            .iter()
+            .map(|verdict| verdict.severity.word())
+            .collect();
+        severities.dedup();
+        let id = rule.id.get_ref();
+        writeln!(
+            out,
+            "| [`{id}`](#{id}) | {} | {} | {} |",
+            rule.title,
+            rule.category,
+            severities.join(", ")
+        )?;
     }
     for rule in &base.declared.rule {
-        let _ = write!(out, "\n### {}\n\n{}", rule.id.get_ref(), rule_text(rule));
+        writeln!(out, "\n### {}\n", rule.id.get_ref())?;
+        write_rule(rule, out)?;
     }
-    out.push_str("\n## Signals\n\n| signal | means | fields |\n|---|---|---|\n");
+    writeln!(
+        out,
+        "\n## Signals\n\n| signal | means | fields |\n|---|---|---|"
+    )?;
     for (declared, compiled) in base.declared.signal.iter().zip(base.signals.signals()) {
-        let fields: Vec<&str> = compiled.fields.iter().map(|field| field.name.as_str()).collect();
-        let _ = writeln!(out, "| `{}` | {} | {} |", declared.id.get_ref(), declared.what, fields.join(", "));
+        let fields: Vec<&str> = compiled
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
+        writeln!(
+            out,
+            "| `{}` | {} | {} |",
+            declared.id.get_ref(),
+            declared.what,
+            fields.join(", ")
+        )?;
     }
-    out
+    Ok(())
 }
 
-fn rule_text(rule: &RuleDecl) -> String {
-    let mut out = format!("{} ({}, per {}).\n\n", rule.title, rule.category, if rule.per == crate::rules::schema::Scope::Run { "run" } else { "node" });
-    out.push_str(rule.mechanism.trim());
-    out.push('\n');
-    out.push_str("\nVerdicts, first match wins:\n\n");
+fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
+    let per = match rule.per {
+        Scope::Run => "run",
+        Scope::Node => "node",
+    };
+    writeln!(
+        out,
+        "{} ({}, per {per}).\n\n{}",
+        rule.title,
+        rule.category,
+        rule.mechanism.trim()
+    )?;
+    writeln!(out, "\nVerdicts, first match wins:\n")?;
     for verdict in &rule.verdict {
-        out.push_str(&verdict_text(verdict));
+        write_verdict(verdict, out)?;
     }
-    for (head, texts) in [("Not this", &rule.not_this), ("Not excluded", &rule.not_excluded), ("Next", &rule.next_steps)] {
+    for (head, texts) in [
+        ("Not this", &rule.not_this),
+        ("Not excluded", &rule.not_excluded),
+        ("Next", &rule.next_steps),
+    ] {
         if !texts.is_empty() {
-            let _ = writeln!(out, "\n{head}:\n");
-            for text in texts {
-                let _ = writeln!(out, "- {text}");
-            }
+            writeln!(out, "\n{head}:\n")?;
+        }
+        for text in texts {
+            writeln!(out, "- {text}")?;
         }
     }
-    let signals: Vec<String> = rule.counts.iter().map(|(name, count)| format!("`{name}` counts `{}`", count.signal.get_ref())).collect();
-    let _ = writeln!(out, "\nCounts: {}.", signals.join(", "));
+    let counts = rule
+        .counts
+        .iter()
+        .map(|(name, count)| format!("`{name}` counts `{}`", count.signal.get_ref()));
+    writeln!(out, "\nCounts: {}.", counts.collect::<Vec<_>>().join(", "))?;
     if let Some(versions) = &rule.versions {
-        let _ = writeln!(out, "\nVersions: {versions}.");
+        writeln!(out, "\nVersions: {versions}.")?;
     }
     for known in &rule.known {
-        let fixed = known.fixed_in.as_ref().map_or_else(String::new, |version| format!(", fixed in {version}"));
-        let _ = writeln!(out, "\nKnown as {}{fixed}.", known.reference);
+        let fixed = known
+            .fixed_in
+            .as_ref()
+            .map_or_else(String::new, |version| format!(", fixed in {version}"));
+        writeln!(out, "\nKnown as {}{fixed}.", known.reference)?;
     }
-    let samples: Vec<&str> = rule.sample.iter().map(|sample| sample.name.as_str()).collect();
-    let _ = writeln!(out, "\nSamples: {}.", samples.join("; "));
-    out
+    let samples: Vec<&str> = rule
+        .sample
+        .iter()
+        .map(|sample| sample.name.as_str())
+        .collect();
+    writeln!(out, "\nSamples: {}.", samples.join("; "))
 }
 
-fn verdict_text(verdict: &VerdictDecl) -> String {
-    let otherwise = if verdict.when.is_some() { "" } else { "otherwise: " };
-    format!("- {otherwise}{} ({}): {}\n", verdict.severity.word(), verdict.confidence.word(), verdict.title.get_ref())
+fn write_verdict(verdict: &VerdictDecl, out: &mut dyn Write) -> io::Result<()> {
+    let otherwise = if verdict.when.is_some() {
+        ""
+    } else {
+        "otherwise: "
+    };
+    writeln!(
+        out,
+        "- {otherwise}{} ({}): {}",
+        verdict.severity.word(),
+        verdict.confidence.word(),
+        verdict.title.get_ref()
+    )
 }
 
-fn signal_text(signal: &SignalDecl) -> String {
-    let mut out = format!("{}\n\n", signal.what);
-    if !signal.levels.is_empty() {
-        let levels: Vec<String> = signal.levels.iter().map(|level| format!("{level:?}")).collect();
-        let _ = writeln!(out, "Levels: {}", levels.join(", "));
-    }
-    if !signal.loggers.is_empty() {
-        let _ = writeln!(out, "Loggers: {}", signal.loggers.join(", "));
-    }
-    if !signal.codes.is_empty() {
-        let codes: Vec<String> = signal.codes.iter().map(u32::to_string).collect();
-        let _ = writeln!(out, "Codes: {}", codes.join(", "));
-    }
-    out.push_str("\nWordings:\n\n");
-    for template in &signal.templates {
-        let _ = writeln!(out, "    {}", template.get_ref());
-    }
-    if !signal.samples.is_empty() {
-        out.push_str("\nIs one:\n\n");
-        for sample in &signal.samples {
-            let _ = writeln!(out, "    {}", sample.line.replace('\n', "\n    "));
+fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}\n", signal.what)?;
+    let levels: Vec<String> = signal
+        .levels
+        .iter()
+        .map(|level| format!("{level:?}"))
+        .collect();
+    let codes: Vec<String> = signal.codes.iter().map(u32::to_string).collect();
+    for (head, texts) in [
+        ("Levels", &levels),
+        ("Loggers", &signal.loggers),
+        ("Codes", &codes),
+    ] {
+        if !texts.is_empty() {
+            writeln!(out, "{head}: {}", texts.join(", "))?;
         }
     }
-    if !signal.not.is_empty() {
-        out.push_str("\nIs none:\n\n");
-        for line in &signal.not {
-            let _ = writeln!(out, "    {}", line.replace('\n', "\n    "));
-        }
+    let wordings = signal
+        .templates
+        .iter()
+        .map(|template| template.get_ref().as_str());
+    write_lines("Wordings", wordings, out)?;
+    write_lines(
+        "Is one",
+        signal.samples.iter().map(|sample| sample.line.as_str()),
+        out,
+    )?;
+    write_lines("Is none", signal.not.iter().map(String::as_str), out)
+}
+
+fn write_lines<'t>(
+    head: &str,
+    texts: impl ExactSizeIterator<Item = &'t str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if texts.len() > 0 {
+        writeln!(out, "\n{head}:\n")?;
     }
-    out
+    for text in texts {
+        writeln!(out, "    {}", text.replace('\n', "\n    "))?;
+    }
+    Ok(())
 }

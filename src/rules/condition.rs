@@ -80,11 +80,17 @@ pub struct Scene<'a> {
 impl Scene<'_> {
     /// A count over all nodes.
     pub fn sum(&self, counter: usize) -> u64 {
-        self.nodes.iter().map(|node| node.counters[counter].all.count).sum()
+        self.nodes
+            .iter()
+            .map(|node| node.counters[counter].all.count)
+            .sum()
     }
 
     /// The share of a count in a whole; `None` for an empty whole.
-    #[expect(clippy::cast_precision_loss, reason = "a share is printed to a tenth of a percent")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a share is printed to a tenth of a percent"
+    )]
     pub fn share(&self, counter: usize, of: &[usize]) -> Option<f64> {
         let whole: u64 = of.iter().map(|&counter| self.sum(counter)).sum();
         (whole > 0).then(|| self.sum(counter) as f64 / whole as f64)
@@ -96,7 +102,9 @@ impl Scene<'_> {
 
     fn observable(&self, counter: usize) -> bool {
         let signal = self.signals.signal(self.counters[counter].signal);
-        self.nodes.iter().all(|node| observe::obstacle(signal, node).is_none())
+        self.nodes
+            .iter()
+            .all(|node| observe::obstacle(signal, node).is_none())
     }
 }
 
@@ -105,23 +113,51 @@ impl Condition {
     pub fn holds(&self, scene: &Scene<'_>) -> Option<bool> {
         match self {
             Self::All(parts) => all(parts.iter().map(|part| part.holds(scene))),
-            Self::Any(parts) => all(parts.iter().map(|part| part.holds(scene).map(|holds| !holds))).map(|none| !none),
-            Self::None(parts) => all(parts.iter().map(|part| part.holds(scene).map(|holds| !holds))),
+            Self::Any(parts) => all(parts
+                .iter()
+                .map(|part| part.holds(scene).map(|holds| !holds)))
+            .map(|none| !none),
+            Self::None(parts) => all(parts
+                .iter()
+                .map(|part| part.holds(scene).map(|holds| !holds))),
             Self::AtLeast { counter, count } => Some(scene.sum(*counter) >= *count),
-            Self::OnNodes { counter, count, nodes } => {
+            Self::OnNodes {
+                counter,
+                count,
+                nodes,
+            } => {
                 Some(scene.nodes_with(|node| node.counters[*counter].all.count >= *count) >= *nodes)
             }
-            Self::Within { counter, window, nodes } => {
-                let filled = |node: &NodeTally| node.counters[*counter].filled.get(*window).copied().flatten().is_some();
+            Self::Within {
+                counter,
+                window,
+                nodes,
+            } => {
+                let filled = |node: &NodeTally| {
+                    node.counters[*counter]
+                        .filled
+                        .get(*window)
+                        .copied()
+                        .flatten()
+                        .is_some()
+                };
                 Some(scene.nodes_with(filled) >= *nodes)
             }
             Self::AtMost { counter, count } => match scene.sum(*counter) <= *count {
                 true if !scene.observable(*counter) => None,
                 within => Some(within),
             },
-            Self::Share { counter, of, at_least, below } => {
+            Self::Share {
+                counter,
+                of,
+                at_least,
+                below,
+            } => {
                 let share = scene.share(*counter, of)?;
-                Some(at_least.is_none_or(|bound| share >= bound) && below.is_none_or(|bound| share < bound))
+                Some(
+                    at_least.is_none_or(|bound| share >= bound)
+                        && below.is_none_or(|bound| share < bound),
+                )
             }
             Self::Observable { counter } => Some(scene.observable(*counter)),
         }
@@ -147,7 +183,10 @@ mod tests {
 
     #[test]
     fn one_that_does_not_hold_decides_over_one_that_is_unknown() {
-        assert_eq!(all([Some(true), None, Some(false)].into_iter()), Some(false));
+        assert_eq!(
+            all([Some(true), None, Some(false)].into_iter()),
+            Some(false)
+        );
         assert_eq!(all([Some(true), None].into_iter()), None);
         assert_eq!(all([Some(true), Some(true)].into_iter()), Some(true));
         assert_eq!(all([].into_iter()), Some(true));

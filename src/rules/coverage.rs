@@ -1,10 +1,11 @@
 //! What no finding explains: every Error and Fatal record is either a finding's, or benign, or listed by template.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RuleBase;
 use crate::analysis::NodeFacts;
-use crate::signals::tally::Evidence;
+use crate::signals::tally::{Evidence, NodeTally};
 use crate::vocab::Level;
 
 /// How many templates are listed.
@@ -47,53 +48,103 @@ pub struct NearMiss {
     pub example: Option<Evidence>,
 }
 
+/// Counts with the first example of each.
+type Examples<K> = BTreeMap<K, (u64, Option<Evidence>)>;
+
 /// Works out the coverage, given the signals of the findings of each run.
-pub(super) fn of(base: &RuleBase, nodes: &[NodeFacts], used: &BTreeMap<String, BTreeSet<u16>>) -> Coverage {
+pub(super) fn of(
+    base: &RuleBase,
+    nodes: &[NodeFacts],
+    used: &BTreeMap<String, BTreeSet<u16>>,
+) -> Coverage {
     let mut coverage = Coverage::default();
-    let mut templates: BTreeMap<(Level, String), (u64, Option<Evidence>)> = BTreeMap::new();
-    let mut near: BTreeMap<u16, (u64, Option<Evidence>)> = BTreeMap::new();
+    let mut templates: Examples<(Level, String)> = BTreeMap::new();
+    let mut near: Examples<u16> = BTreeMap::new();
+    let nothing = BTreeSet::new();
     for node in nodes {
-        let tally = &node.tally;
-        let nothing = BTreeSet::new();
-        let used = used.get(&tally.run).unwrap_or(&nothing);
-        for ((level, signals), &count) in &tally.errors.by_signals {
-            coverage.error_records += count;
-            if signals.iter().any(|signal| used.contains(signal) || base.signals.signal(*signal).benign) {
-                coverage.explained += count;
-                continue;
-            }
-            let Some(&first) = signals.first() else { continue };
-            let signal = base.signals.signal(first);
-            let text = signal.templates.first().map_or_else(|| signal.id.clone(), |template| template.source().to_owned());
-            let example = tally.signals[usize::from(first)].evidence.first().cloned();
-            add(templates.entry((*level, text)).or_default(), count, example);
-        }
-        for ((level, template), (count, example)) in &tally.errors.unmatched {
-            coverage.error_records += count;
-            add(templates.entry((*level, template.clone())).or_default(), *count, Some(example.clone()));
-        }
-        if tally.errors.beyond_cap > 0 {
-            coverage.error_records += tally.errors.beyond_cap;
-            let text = "(further templates, not kept apart)".to_owned();
-            add(templates.entry((Level::Error, text)).or_default(), tally.errors.beyond_cap, None);
-        }
-        for (index, signal) in (0u16..).zip(&tally.signals) {
+        let used = used.get(&node.tally.run).unwrap_or(&nothing);
+        add_errors(base, &node.tally, used, &mut coverage, &mut templates);
+        for (index, signal) in (0u16..).zip(&node.tally.signals) {
             if signal.near_misses > 0 {
-                add(near.entry(index).or_default(), signal.near_misses, signal.near_miss.clone());
+                add(
+                    &mut near,
+                    index,
+                    signal.near_misses,
+                    signal.near_miss.clone(),
+                );
             }
         }
     }
-    let listed = templates.into_iter().map(|((level, template), (count, example))| Unexplained { template, level, count, example });
+    let listed = templates
+        .into_iter()
+        .map(|((level, template), (count, example))| Unexplained {
+            template,
+            level,
+            count,
+            example,
+        });
     coverage.unexplained = listed.collect();
-    coverage.unexplained.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| (a.level, &a.template).cmp(&(b.level, &b.template))));
+    // Stable: equal counts stay in the order of level and template.
+    coverage.unexplained.sort_by_key(|one| Reverse(one.count));
     fold_tail(&mut coverage.unexplained);
-    let misses = near.into_iter().map(|(index, (count, example))| NearMiss { signal: base.signals.signal(index).id.clone(), count, example });
+    let misses = near.into_iter().map(|(index, (count, example))| NearMiss {
+        signal: base.signals.signal(index).id.clone(),
+        count,
+        example,
+    });
     coverage.near_misses = misses.collect();
-    coverage.near_misses.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signal.cmp(&b.signal)));
+    coverage
+        .near_misses
+        .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signal.cmp(&b.signal)));
     coverage
 }
 
-fn add(entry: &mut (u64, Option<Evidence>), count: u64, example: Option<Evidence>) {
+/// Adds the Error and Fatal records of one node.
+fn add_errors(
+    base: &RuleBase,
+    tally: &NodeTally,
+    used: &BTreeSet<u16>,
+    coverage: &mut Coverage,
+    templates: &mut Examples<(Level, String)>,
+) {
+    let explains = |signal: &u16| used.contains(signal) || base.signals.signal(*signal).benign;
+    for ((level, signals), &count) in &tally.errors.by_signals {
+        coverage.error_records += count;
+        if signals.iter().any(explains) {
+            coverage.explained += count;
+        } else if let Some(&first) = signals.first() {
+            let signal = base.signals.signal(first);
+            let text = signal
+                .templates
+                .first()
+                .map_or(signal.id.as_str(), |template| template.source());
+            let example = tally.signals[usize::from(first)].evidence.first().cloned();
+            add(templates, (*level, text.to_owned()), count, example);
+        }
+    }
+    for ((level, template), (count, example)) in &tally.errors.unmatched {
+        coverage.error_records += count;
+        add(
+            templates,
+            (*level, template.clone()),
+            *count,
+            Some(example.clone()),
+        );
+    }
+    if tally.errors.beyond_cap > 0 {
+        coverage.error_records += tally.errors.beyond_cap;
+        let text = "(further templates, not kept apart)".to_owned();
+        add(
+            templates,
+            (Level::Error, text),
+            tally.errors.beyond_cap,
+            None,
+        );
+    }
+}
+
+fn add<K: Ord>(examples: &mut Examples<K>, key: K, count: u64, example: Option<Evidence>) {
+    let entry = examples.entry(key).or_default();
     entry.0 += count;
     if entry.1.is_none() {
         entry.1 = example;
@@ -105,6 +156,11 @@ fn fold_tail(list: &mut Vec<Unexplained>) {
     if list.len() > LISTED_MAX {
         let rest = list.split_off(LISTED_MAX);
         let template = format!("({} further templates)", rest.len());
-        list.push(Unexplained { template, level: Level::Error, count: rest.iter().map(|one| one.count).sum(), example: None });
+        list.push(Unexplained {
+            template,
+            level: Level::Error,
+            count: rest.iter().map(|one| one.count).sum(),
+            example: None,
+        });
     }
 }

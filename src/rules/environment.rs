@@ -24,19 +24,41 @@ impl Environment {
     pub fn facts(&self, tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
         let values = |signal: u16, field: usize| -> Vec<String> {
             let ranked = tally.signals[usize::from(signal)].values[field].ranked();
-            ranked.into_iter().map(|(value, _)| value.trim_end_matches([',', '.', ')']).to_owned()).collect()
+            ranked
+                .into_iter()
+                .map(|(value, _)| value.trim_end_matches([',', '.', ')']).to_owned())
+                .collect()
         };
         debug_assert_eq!(signals.signals().len(), tally.signals.len());
-        let mut versions = self.start.map(|(signal, version, _)| values(signal, version)).unwrap_or_default();
+        let mut versions = self
+            .start
+            .map(|(signal, version, _)| values(signal, version))
+            .unwrap_or_default();
         for version in &tally.process.versions {
             if !versions.contains(version) {
                 versions.push(version.clone());
             }
         }
-        let build = self.start.and_then(|(signal, _, build)| values(signal, build).into_iter().next());
-        let named = self.zone.and_then(|(signal, field)| values(signal, field).first().and_then(|name| Zone::from_name(name)));
-        let zone = if given == Zone::Unknown { named.unwrap_or_default() } else { given };
+        let build = self
+            .start
+            .and_then(|(signal, _, build)| values(signal, build).into_iter().next());
+        let named = self.zone.and_then(|(signal, field)| {
+            values(signal, field)
+                .first()
+                .and_then(|name| Zone::from_name(name))
+        });
+        let zone = if given == Zone::Unknown {
+            named.unwrap_or_default()
+        } else {
+            given
+        };
         let starts = tally.process.starts.clone();
-        NodeFacts { tally, zone, versions, build, starts }
+        NodeFacts {
+            tally,
+            zone,
+            versions,
+            build,
+            starts,
+        }
     }
 }

@@ -49,6 +49,8 @@ pub struct Finding {
     pub not_this: Vec<String>,
     /// What could not have been seen.
     pub not_observable: Vec<NotObservable>,
+    /// The signals it counts.
+    pub signals: Vec<String>,
     /// Issues that know it.
     pub known: Vec<Known>,
     /// What to do next.
@@ -73,6 +75,8 @@ pub struct Subject {
 pub struct NotObservable {
     /// The signal.
     pub signal: String,
+    /// The run.
+    pub run: String,
     /// The node.
     pub node: String,
     /// Why not.

@@ -14,7 +14,12 @@ pub struct Fault {
 /// Lists the faults, in the order of declaration.
 pub fn lint(base: &RuleBase) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut fault = |owner: &str, what: String| faults.push(Fault { owner: owner.to_owned(), what });
+    let mut fault = |owner: &str, what: String| {
+        faults.push(Fault {
+            owner: owner.to_owned(),
+            what,
+        });
+    };
     for signal in &base.declared.signal {
         let id = signal.id.get_ref();
         let compiled = base.signals.signals().iter().find(|known| known.id == *id);
@@ -27,18 +32,39 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
             fault(id, "has no negative sample".to_owned());
         }
         if is_text && signal.samples.len() < signal.templates.len() {
-            fault(id, format!("has {} templates and only {} positive samples", signal.templates.len(), signal.samples.len()));
+            fault(
+                id,
+                format!(
+                    "has {} templates and only {} positive samples",
+                    signal.templates.len(),
+                    signal.samples.len()
+                ),
+            );
         }
         if !signal.what.ends_with('.') {
             fault(id, "its `what` is no sentence".to_owned());
         }
-        let used = base.counters.iter().any(|counter| base.signals.signal(counter.signal).id == *id);
+        let used = base
+            .counters
+            .iter()
+            .any(|counter| base.signals.signal(counter.signal).id == *id);
         let is_context = base.signals.signals().iter().any(|other| {
-            other.context.as_ref().is_some_and(|context| base.signals.signals()[context.signal].id == *id)
+            other
+                .context
+                .as_ref()
+                .is_some_and(|context| base.signals.signals()[context.signal].id == *id)
         });
-        let is_environment = base.declared.environment.as_ref().is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id);
+        let is_environment = base
+            .declared
+            .environment
+            .as_ref()
+            .is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id);
         if !used && !is_context && !is_environment && !signal.benign {
-            fault(id, "is read by no rule, balance, context or the environment, and is not benign".to_owned());
+            fault(
+                id,
+                "is read by no rule, balance, context or the environment, and is not benign"
+                    .to_owned(),
+            );
         }
     }
     for rule in &base.declared.rule {

@@ -3,17 +3,19 @@
 //! This stage interprets data and knows no rule by name. What it needs counted while logs stream (see
 //! [`crate::signals::tally::Counter`]) is compiled from the rules beforehand.
 
-mod coverage;
-mod condition;
 mod conclude;
+pub mod condition;
+mod coverage;
 mod environment;
 mod finding;
+mod incidents;
 mod lint;
 mod load;
 mod observe;
 mod samples;
 pub mod schema;
 mod versions;
+mod words;
 
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
@@ -91,12 +93,20 @@ pub struct BalanceRule {
 impl RuleBase {
     /// The name of a code, if the base knows it.
     pub fn code_name(&self, code: u32) -> Option<&str> {
-        self.code_names.iter().find(|(known, _)| *known == code).map(|(_, name)| name.as_str())
+        self.code_names
+            .iter()
+            .find(|(known, _)| *known == code)
+            .map(|(_, name)| name.as_str())
     }
 
     /// A rule by id.
     pub fn rule(&self, id: &str) -> Option<(&Rule, &schema::RuleDecl)> {
-        let found = self.rules.iter().map(|rule| (rule, &self.declared.rule[rule.declared]));
-        found.into_iter().find(|(_, declared)| declared.id.get_ref() == id)
+        let found = self
+            .rules
+            .iter()
+            .map(|rule| (rule, &self.declared.rule[rule.declared]));
+        found
+            .into_iter()
+            .find(|(_, declared)| declared.id.get_ref() == id)
     }
 }

@@ -8,12 +8,15 @@ use crate::vocab::Level;
 /// Why `signal` could not have been seen on `node`; `None` if it could.
 pub(super) fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
     match signal.format {
-        Format::Stderr => (!node.seen.stderr).then(|| "the server's standard error is not here".to_owned()),
+        Format::Stderr => {
+            (!node.seen.stderr).then(|| "the server's standard error is not here".to_owned())
+        }
         Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
         Format::ClickHouse => {
             let loudest = Level::ALL.into_iter().find(|level| signal.admits(*level))?;
             if loudest <= Level::Warning {
-                return (!node.seen.main && !node.seen.err).then(|| "no log of it is here".to_owned());
+                return (!node.seen.main && !node.seen.err)
+                    .then(|| "no log of it is here".to_owned());
             }
             if !node.seen.main {
                 return Some("only its err.log is here".to_owned());

@@ -45,30 +45,57 @@ fn sample_path(format: &str) -> &'static str {
 pub fn samples(base: &RuleBase) -> Vec<Sample> {
     let mut all = Vec::new();
     for signal in &base.declared.signal {
-        let format = signal.format.as_ref().map_or("clickhouse", |format| format.get_ref());
+        let format = signal
+            .format
+            .as_ref()
+            .map_or("clickhouse", |format| format.get_ref());
         let sample = |name: String, line: &str, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
-            files: [(sample_path(format).to_owned(), format!("{}\n", line.trim_end()))].into(),
+            files: [(
+                sample_path(format).to_owned(),
+                format!("{}\n", line.trim_end()),
+            )]
+            .into(),
             kind,
         };
         for (number, given) in signal.samples.iter().enumerate() {
-            all.push(sample(format!("sample {}", number + 1), &given.line, SampleKind::Matches(given.fields.clone())));
+            all.push(sample(
+                format!("sample {}", number + 1),
+                &given.line,
+                SampleKind::Matches(given.fields.clone()),
+            ));
         }
         for (number, line) in signal.not.iter().enumerate() {
-            all.push(sample(format!("not {}", number + 1), line, SampleKind::MatchesNot));
+            all.push(sample(
+                format!("not {}", number + 1),
+                line,
+                SampleKind::MatchesNot,
+            ));
         }
     }
     for rule in &base.declared.rule {
-        all.extend(rule.sample.iter().map(|given| rule_sample(rule.id.get_ref(), given)));
+        all.extend(
+            rule.sample
+                .iter()
+                .map(|given| rule_sample(rule.id.get_ref(), given)),
+        );
     }
     all
 }
 
 fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
-    let files = given.files.iter().map(|(path, file)| (path.clone(), repeated(file)));
+    let files = given
+        .files
+        .iter()
+        .map(|(path, file)| (path.clone(), repeated(file)));
     let kind = given.fires.map_or(SampleKind::Silent, SampleKind::Fires);
-    Sample { owner: owner.to_owned(), name: given.name.clone(), files: files.collect(), kind }
+    Sample {
+        owner: owner.to_owned(),
+        name: given.name.clone(),
+        files: files.collect(),
+        kind,
+    }
 }
 
 /// The file's text as often as it says, each repetition's stamps later by its step.
@@ -77,7 +104,10 @@ fn repeated(file: &SampleFile) -> String {
     let mut out = String::new();
     for number in 0..file.repeat {
         for line in text.lines() {
-            out.push_str(&later(line.trim_start(), u64::from(number) * u64::from(file.step_ms)));
+            out.push_str(&later(
+                line.trim_start(),
+                u64::from(number) * u64::from(file.step_ms),
+            ));
             out.push('\n');
         }
     }
@@ -86,12 +116,25 @@ fn repeated(file: &SampleFile) -> String {
 
 /// A line with its stamp moved by `ms` within its day; a line without one as it is.
 fn later(line: &str, ms: u64) -> String {
-    let Some((time, rest)) = line.get(11..26).zip(line.get(26..)) else { return line.to_owned() };
-    let number = |range: std::ops::Range<usize>| time.get(range).and_then(|text| text.parse::<u64>().ok());
-    let (Some(h), Some(m), Some(s), Some(us)) = (number(0..2), number(3..5), number(6..8), number(9..15)) else { return line.to_owned() };
+    let Some((time, rest)) = line.get(11..26).zip(line.get(26..)) else {
+        return line.to_owned();
+    };
+    let number =
+        |range: std::ops::Range<usize>| time.get(range).and_then(|text| text.parse::<u64>().ok());
+    let (Some(h), Some(m), Some(s), Some(us)) =
+        (number(0..2), number(3..5), number(6..8), number(9..15))
+    else {
+        return line.to_owned();
+    };
     let micros = ((h * 60 + m) * 60 + s) * 1_000_000 + us + ms * 1000;
     let (seconds, us) = (micros / 1_000_000, micros % 1_000_000);
-    format!("{}{:02}:{:02}:{:02}.{us:06}{rest}", &line[..11], seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{}{:02}:{:02}:{:02}.{us:06}{rest}",
+        &line[..11],
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 #[cfg(test)]
@@ -101,7 +144,10 @@ mod tests {
     #[test]
     fn a_repeated_line_moves_its_stamp_and_nothing_else() {
         let line = "2026.08.21 09:59:59.900000 [ 60 ] {} <Error> a: b";
-        assert_eq!(later(line, 1_200), "2026.08.21 10:00:01.100000 [ 60 ] {} <Error> a: b");
+        assert_eq!(
+            later(line, 1_200),
+            "2026.08.21 10:00:01.100000 [ 60 ] {} <Error> a: b"
+        );
         assert_eq!(later("0. frame @ 0x1", 5), "0. frame @ 0x1");
     }
 }

@@ -99,6 +99,9 @@ pub struct SignalDecl {
     /// Seen often and harmless: it explains its record without a finding.
     #[serde(default)]
     pub benign: bool,
+    /// Said even where it did not occur, if it could have been observed: `0` is worth a line.
+    #[serde(default)]
+    pub always: bool,
     /// What to collect where it cannot be observed.
     pub collect: Option<String>,
     /// Lines that are it, with the fields they must give.
@@ -145,7 +148,7 @@ pub struct ContextDecl {
     /// How far away at most, as `10s` or `500ms`.
     pub within: Spanned<String>,
     /// From the other signal's field to this one's.
-    pub take: BTreeMap<String, String>,
+    pub take: BTreeMap<Spanned<String>, String>,
 }
 
 /// A named count of a rule: occurrences of a signal whose fields have given values.

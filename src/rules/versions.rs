@@ -6,7 +6,11 @@ use std::cmp::Ordering;
 ///
 /// `26.6.2.20001.altinityantalya` is older than `26.6.4.20001`.
 pub(super) fn compare(a: &str, b: &str) -> Option<Ordering> {
-    let numbers = |text: &str| -> Vec<u64> { text.split('.').map_while(|part| part.parse().ok()).collect() };
+    let numbers = |text: &str| -> Vec<u64> {
+        text.split('.')
+            .map_while(|part| part.parse().ok())
+            .collect()
+    };
     let (a, b) = (numbers(a), numbers(b));
     (!a.is_empty() && !b.is_empty()).then(|| a.cmp(&b))
 }
@@ -17,7 +21,10 @@ mod tests {
 
     #[test]
     fn versions_compare_by_number_and_not_by_text() {
-        assert_eq!(compare("26.6.2.20001.altinityantalya", "26.6.4.20001"), Some(Ordering::Less));
+        assert_eq!(
+            compare("26.6.2.20001.altinityantalya", "26.6.4.20001"),
+            Some(Ordering::Less)
+        );
         assert_eq!(compare("26.10.1", "26.9.2"), Some(Ordering::Greater));
         assert_eq!(compare("unknown", "26.9"), None);
     }

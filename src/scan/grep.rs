@@ -43,12 +43,21 @@ impl GrepCounts {
 impl Grep {
     /// The search for a signal's literals.
     pub fn new(signal: u16, signals: &SignalSet) -> Self {
-        let keys = signals.signal(signal).templates.iter().filter_map(|template| template.key());
-        Self { signal, finders: keys.map(|key| Finder::new(key).into_owned()).collect() }
+        let keys = signals
+            .signal(signal)
+            .templates
+            .iter()
+            .filter_map(|template| template.key());
+        Self {
+            signal,
+            finders: keys.map(|key| Finder::new(key).into_owned()).collect(),
+        }
     }
 
     fn finds(&self, line: &[u8]) -> bool {
-        self.finders.iter().any(|finder| finder.find(line).is_some())
+        self.finders
+            .iter()
+            .any(|finder| finder.find(line).is_some())
     }
 
     /// Counts the lines of one record.
@@ -62,7 +71,11 @@ impl Grep {
             };
             *kind += 1;
         }
-        let further = record.rest.split(|&b| b == b'\n').filter(|line| self.finds(line)).count();
+        let further = record
+            .rest
+            .split(|&b| b == b'\n')
+            .filter(|line| self.finds(line))
+            .count();
         counts.continuation += u64::try_from(further).unwrap_or(0);
     }
 }

@@ -57,9 +57,16 @@ impl Families {
     /// The index of the family of a record with `code`.
     fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
         let fits = |family: &Family| {
-            family.contains.is_empty() || family.contains.iter().any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
+            family.contains.is_empty()
+                || family
+                    .contains
+                    .iter()
+                    .any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
         };
-        self.all.iter().position(|family| family.code == code && fits(family)).and_then(|at| u16::try_from(at).ok())
+        self.all
+            .iter()
+            .position(|family| family.code == code && fits(family))
+            .and_then(|at| u16::try_from(at).ok())
     }
 }
 
@@ -169,13 +176,22 @@ impl Scanner<'_> {
         let mut pass = Pass::new(self, bytes, context);
         let mut start = None;
         let mut line_at = 0;
-        let ends = memchr_iter(b'\n', bytes).map(|end| end + 1).chain((!bytes.ends_with(b"\n")).then_some(bytes.len()));
+        let ends = memchr_iter(b'\n', bytes)
+            .map(|end| end + 1)
+            .chain((!bytes.ends_with(b"\n")).then_some(bytes.len()));
         for end in ends {
             if line_at == bytes.len() {
                 break;
             }
             let line = &bytes[line_at..];
-            let nuls = if line[0] == 0 { line.iter().take_while(|&&b| b == 0).count().min(end - line_at) } else { 0 };
+            let nuls = if line[0] == 0 {
+                line.iter()
+                    .take_while(|&&b| b == 0)
+                    .count()
+                    .min(end - line_at)
+            } else {
+                0
+            };
             if context.format.is_head(&line[nuls..]) {
                 if let Some((at, number)) = start {
                     pass.record(at, line_at, number);
@@ -224,7 +240,9 @@ impl<'s, 'b> Pass<'s, 'b> {
 
     /// One record: the bytes from `start` to `end`, its head on line `line` of the block.
     fn record(&mut self, start: usize, end: usize, line: u64) {
-        let Some(record) = self.context.format.parse(&self.bytes[start..end]) else { return };
+        let Some(record) = self.context.format.parse(&self.bytes[start..end]) else {
+            return;
+        };
         if self.outside(record.time) {
             return;
         }
@@ -233,20 +251,33 @@ impl<'s, 'b> Pass<'s, 'b> {
         if record.level == Level::None && self.context.format.spec().counts_records {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
-        let in_run = record.time.is_some_and(|time| self.suspects.see(time, &mut self.scan));
+        let in_run = record
+            .time
+            .is_some_and(|time| self.suspects.see(time, &mut self.scan));
         let exception = exception::of(&record);
         let message_at = start + offset_in(&self.bytes[start..end], record.message);
-        let subject = Subject { record: &record, exception, whole: &self.bytes[message_at..end] };
-        self.scanner.signals.find(self.context.format, subject, &mut self.hits);
+        let subject = Subject {
+            record: &record,
+            exception,
+            whole: &self.bytes[message_at..end],
+        };
+        self.scanner
+            .signals
+            .find(self.context.format, subject, &mut self.hits);
         if let Some(grep) = self.scanner.grep {
             grep.count(&record, &self.hits, &mut self.scan.grep);
         }
         let worse = record.level.may_be_in_err_log();
-        let is_entry = worse || exception.is_some() || in_run || !self.hits.found.is_empty() || !self.hits.missed.is_empty();
+        let is_entry = worse
+            || exception.is_some()
+            || in_run
+            || !self.hits.found.is_empty()
+            || !self.hits.missed.is_empty();
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
-        self.suspects.count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
+        self.suspects
+            .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
         self.after_query = record.logger == b"executeQuery";
     }
 
@@ -256,7 +287,14 @@ impl<'s, 'b> Pass<'s, 'b> {
         time.is_some_and(|at| early(at) || late(at))
     }
 
-    fn entry(&mut self, record: &Record<'_>, exception: Option<exception::Exception>, start: usize, end: usize, line: u64) {
+    fn entry(
+        &mut self,
+        record: &Record<'_>,
+        exception: Option<exception::Exception>,
+        start: usize,
+        end: usize,
+        line: u64,
+    ) {
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();
         if let Some(exception) = exception {
@@ -268,11 +306,21 @@ impl<'s, 'b> Pass<'s, 'b> {
         let message_at = start + offset_in(&self.bytes[start..end], record.message);
         let from = scan.occurrences.len();
         for hit in &self.hits.found {
-            let fields = hit.fields.map(|span| if span.is_empty() { span } else { shifted(span, message_at) });
-            scan.occurrences.push(Occurrence { signal: hit.signal, fields });
+            let fields = hit.fields.map(|span| {
+                if span.is_empty() {
+                    span
+                } else {
+                    shifted(span, message_at)
+                }
+            });
+            scan.occurrences.push(Occurrence {
+                signal: hit.signal,
+                fields,
+            });
         }
         let index = to_u32(scan.entries.len());
-        scan.near_misses.extend(self.hits.missed.iter().map(|&signal| (signal, index)));
+        scan.near_misses
+            .extend(self.hits.missed.iter().map(|&signal| (signal, index)));
         let text = trimmed(&self.bytes[start..end]);
         let torn = self.context.last && end == self.bytes.len() && !self.bytes.ends_with(b"\n");
         scan.entries.push(Entry {
@@ -282,7 +330,11 @@ impl<'s, 'b> Pass<'s, 'b> {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             bytes: Span::new(start, start + text.len()),
             message: Span::new(message_at, message_at + record.message.len()),
-            hash: if self.context.hashed { xxhash_rust::xxh3::xxh3_64(text) } else { 0 },
+            hash: if self.context.hashed {
+                xxhash_rust::xxh3::xxh3_64(text)
+            } else {
+                0
+            },
             code: exception.map(|e| (e.code, self.scanner.families.of(e.code, record.message))),
             nested: (to_u32(nested_from), to_u32(scan.nested.len())),
             occurrences: (to_u32(from), to_u32(scan.occurrences.len())),
@@ -294,8 +346,13 @@ impl<'s, 'b> Pass<'s, 'b> {
 
     fn finish(mut self) -> Scan {
         self.suspects.end(&mut self.scan);
-        if self.context.last && !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") && self.context.format.spec().counts_records {
-            self.problems.note(ProblemKind::Truncated, self.scan.lines.saturating_sub(1));
+        if self.context.last
+            && !self.bytes.is_empty()
+            && !self.bytes.ends_with(b"\n")
+            && self.context.format.spec().counts_records
+        {
+            self.problems
+                .note(ProblemKind::Truncated, self.scan.lines.saturating_sub(1));
         }
         if self.context.continues {
             self.problems.note(ProblemKind::RecordTooLong, 0);
@@ -307,13 +364,20 @@ impl<'s, 'b> Pass<'s, 'b> {
 
 /// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.
 fn trimmed(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    let end = bytes
+        .iter()
+        .rposition(|b| !matches!(b, b'\n' | b'\r'))
+        .map_or(0, |at| at + 1);
     &bytes[..end]
 }
 
 /// Where `inner`, a part of `outer`, begins in it.
 fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
-    inner.as_ptr().addr().saturating_sub(outer.as_ptr().addr()).min(outer.len())
+    inner
+        .as_ptr()
+        .addr()
+        .saturating_sub(outer.as_ptr().addr())
+        .min(outer.len())
 }
 
 fn shifted(span: Span, by: usize) -> Span {
@@ -328,6 +392,9 @@ fn to_u32(n: usize) -> u32 {
 fn version_of(bytes: &[u8], start: usize, end: usize) -> Option<Span> {
     const MARK: &[u8] = b"(version ";
     let at = start + memchr::memmem::rfind(&bytes[start..end], MARK)? + MARK.len();
-    let length = bytes[at..end].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count();
+    let length = bytes[at..end]
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'.')
+        .count();
     (length > 2).then(|| Span::new(at, at + length))
 }

@@ -66,10 +66,14 @@ impl Problems {
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut problems = Self::default();
         if std::str::from_utf8(bytes).is_err() {
-            problems.lines(bytes, ProblemKind::InvalidUtf8, |line| std::str::from_utf8(line).is_err());
+            problems.lines(bytes, ProblemKind::InvalidUtf8, |line| {
+                std::str::from_utf8(line).is_err()
+            });
         }
         if memchr::memchr(0, bytes).is_some() {
-            problems.lines(bytes, ProblemKind::NulBytes, |line| memchr::memchr(0, line).is_some());
+            problems.lines(bytes, ProblemKind::NulBytes, |line| {
+                memchr::memchr(0, line).is_some()
+            });
         }
         problems
     }
@@ -85,7 +89,11 @@ impl Problems {
     pub(super) fn note(&mut self, kind: ProblemKind, line: u64) {
         match self.list.iter_mut().find(|problem| problem.kind == kind) {
             Some(problem) => problem.count += 1,
-            None => self.list.push(Problem { kind, line, count: 1 }),
+            None => self.list.push(Problem {
+                kind,
+                line,
+                count: 1,
+            }),
         }
     }
 

@@ -43,7 +43,11 @@ impl Suspects {
             self.accept(time, (time, time), scan);
             return false;
         }
-        let run = self.run.get_or_insert(Run { first_entry: None, records: 0, span: (time, time) });
+        let run = self.run.get_or_insert(Run {
+            first_entry: None,
+            records: 0,
+            span: (time, time),
+        });
         run.records += 1;
         run.span = (run.span.0.min(time), run.span.1.max(time));
         if run.records > RUN_MAX {

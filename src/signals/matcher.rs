@@ -83,7 +83,12 @@ impl SignalSet {
         formats.dedup();
         let tables = formats
             .into_iter()
-            .map(|format| (format, Level::ALL.map(|level| LevelTable::new(&signals, format, level))))
+            .map(|format| {
+                (
+                    format,
+                    Level::ALL.map(|level| LevelTable::new(&signals, format, level)),
+                )
+            })
             .collect();
         Self { signals, tables }
     }
@@ -100,7 +105,10 @@ impl SignalSet {
 
     /// The index of a signal by id.
     pub fn index(&self, id: &str) -> Option<u16> {
-        self.signals.iter().position(|signal| signal.id == id).and_then(|at| u16::try_from(at).ok())
+        self.signals
+            .iter()
+            .position(|signal| signal.id == id)
+            .and_then(|at| u16::try_from(at).ok())
     }
 
     /// Finds every signal that `subject` is.
@@ -108,10 +116,14 @@ impl SignalSet {
     pub fn find(&self, format: Format, subject: Subject<'_, '_>, hits: &mut Hits) {
         hits.found.clear();
         hits.missed.clear();
-        let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else { return };
+        let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else {
+            return;
+        };
         let table = &levels[subject.record.level.index()];
         let message = subject.record.message;
-        if table.textless.is_empty() && !table.groups.iter().any(|group| group.any.is_match(message)) {
+        if table.textless.is_empty()
+            && !table.groups.iter().any(|group| group.any.is_match(message))
+        {
             return;
         }
         self.find_all(table, subject, hits);
@@ -123,14 +135,18 @@ impl SignalSet {
         hits.candidates.clear();
         for group in &table.groups {
             for literal in group.all.find_overlapping_iter(record.message) {
-                hits.candidates.extend_from_slice(&group.users[literal.pattern().as_usize()]);
+                hits.candidates
+                    .extend_from_slice(&group.users[literal.pattern().as_usize()]);
             }
         }
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
             if self.signal(signal).could_be(subject) {
-                hits.found.push(Hit { signal, fields: [Span::default(); FIELDS_MAX] });
+                hits.found.push(Hit {
+                    signal,
+                    fields: [Span::default(); FIELDS_MAX],
+                });
             }
         }
         let mut at = 0;
@@ -144,7 +160,10 @@ impl SignalSet {
                 at += 1;
             }
             match found {
-                Some(fields) => hits.found.push(Hit { signal: index, fields }),
+                Some(fields) => hits.found.push(Hit {
+                    signal: index,
+                    fields,
+                }),
                 None if signal.could_be(subject) => hits.missed.push(index),
                 None => {}
             }
@@ -156,23 +175,38 @@ impl SignalSet {
 impl Signal {
     /// Whether everything but the text fits.
     fn could_be(&self, subject: Subject<'_, '_>) -> bool {
-        let code_fits = self.codes.is_empty() || subject.exception.is_some_and(|e| self.codes.contains(&e.code));
+        let code_fits = self.codes.is_empty()
+            || subject
+                .exception
+                .is_some_and(|e| self.codes.contains(&e.code));
         let placed = self.at != At::Exception || subject.exception.is_some();
         code_fits && placed && self.comes_from(subject.record.logger)
     }
 
-    fn try_template(&self, template: &Template, subject: Subject<'_, '_>) -> Option<[Span; FIELDS_MAX]> {
+    fn try_template(
+        &self,
+        template: &Template,
+        subject: Subject<'_, '_>,
+    ) -> Option<[Span; FIELDS_MAX]> {
         if !self.could_be(subject) {
             return None;
         }
-        let message = if self.deep { subject.whole } else { subject.record.message };
+        let message = if self.deep {
+            subject.whole
+        } else {
+            subject.record.message
+        };
         let mut fields = [Span::default(); FIELDS_MAX];
         let fits = match self.at {
             At::Start => template.match_at(message, 0, &mut fields),
             At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
             At::Anywhere => template.match_anywhere(message, 0, &mut fields),
         };
-        let ruled_out = || self.unless.iter().any(|text| memchr::memmem::find(message, text.as_bytes()).is_some());
+        let ruled_out = || {
+            self.unless
+                .iter()
+                .any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
+        };
         (fits && !ruled_out()).then_some(fields)
     }
 }
@@ -195,19 +229,36 @@ impl LevelTable {
         keys.sort();
         let mut literals: Vec<Vec<u8>> = keys.iter().map(|(key, ..)| key.clone()).collect();
         literals.dedup();
-        let groups = literals.chunks(LITERALS_MAX).map(|chunk| Group::new(chunk, &keys)).collect();
+        let groups = literals
+            .chunks(LITERALS_MAX)
+            .map(|chunk| Group::new(chunk, &keys))
+            .collect();
         Self { groups, textless }
     }
 }
 
 impl Group {
-    #[expect(clippy::expect_used, reason = "fewer than LITERALS_MAX non-empty literals always build")]
+    #[expect(
+        clippy::expect_used,
+        reason = "fewer than LITERALS_MAX non-empty literals always build"
+    )]
     fn new(literals: &[Vec<u8>], keys: &[(Vec<u8>, u16, u16)]) -> Self {
-        let any = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals);
-        let all = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(literals);
+        let any = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(literals);
+        let all = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(literals);
         let users = literals.iter().map(|literal| {
-            keys.iter().filter(|(key, ..)| key == literal).map(|(_, signal, template)| (*signal, *template)).collect()
+            keys.iter()
+                .filter(|(key, ..)| key == literal)
+                .map(|(_, signal, template)| (*signal, *template))
+                .collect()
         });
-        Self { any: any.expect("literals build"), all: all.expect("literals build"), users: users.collect() }
+        Self {
+            any: any.expect("literals build"),
+            all: all.expect("literals build"),
+            users: users.collect(),
+        }
     }
 }

@@ -10,7 +10,9 @@ mod template;
 
 pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
-pub use signal::{At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind};
+pub use signal::{
+    At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind,
+};
 pub use template::{Template, TemplateError};
 
 /// A stretch of bytes: of a record's message, or of a block.
@@ -25,7 +27,10 @@ pub struct Span {
 impl Span {
     /// A span from positions in a text shorter than 4 GiB, as blocks are.
     pub fn new(start: usize, end: usize) -> Self {
-        Self { start: u32::try_from(start).unwrap_or(u32::MAX), end: u32::try_from(end).unwrap_or(u32::MAX) }
+        Self {
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            end: u32::try_from(end).unwrap_or(u32::MAX),
+        }
     }
 
     /// The bytes of the span in the text it was made for.

@@ -146,7 +146,8 @@ impl Signal {
 
     /// Whether records of this logger may be this signal.
     pub fn comes_from(&self, logger: &[u8]) -> bool {
-        (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger))) && !self.not_loggers.iter().any(|p| p.fits(logger))
+        (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger)))
+            && !self.not_loggers.iter().any(|p| p.fits(logger))
     }
 
     /// The index of a field by name.
@@ -193,17 +194,26 @@ impl FieldKind {
 
     /// The kind written as `name` in a hole.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(n, _)| *n == name).map(|(_, kind)| *kind)
+        Self::NAMED
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, kind)| *kind)
     }
 
     /// All names, for a message.
     pub fn names() -> String {
-        Self::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        Self::NAMED
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// How far a value reaches that no literal ends.
     pub(super) fn extent(self, text: &[u8]) -> usize {
-        text.iter().position(|&byte| !self.admits(byte)).unwrap_or(text.len())
+        text.iter()
+            .position(|&byte| !self.admits(byte))
+            .unwrap_or(text.len())
     }
 
     /// Whether `value` is one of this kind.
@@ -214,7 +224,9 @@ impl FieldKind {
             Self::Part => bytes_fit && is_part(value),
             Self::Int => bytes_fit && value.last().is_some_and(u8::is_ascii_digit),
             Self::Uuid => bytes_fit && value.len() == 36,
-            Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => bytes_fit && !value.is_empty(),
+            Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => {
+                bytes_fit && !value.is_empty()
+            }
         }
     }
 
@@ -223,10 +235,21 @@ impl FieldKind {
             Self::Text => true,
             Self::Word => !byte.is_ascii_whitespace(),
             Self::Int => byte.is_ascii_digit() || byte == b'-',
-            Self::Node => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || byte >= 0x80,
-            Self::Host => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']') || byte >= 0x80,
-            Self::Part => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b';' | b'\'' | b'"' | b')' | b'('),
-            Self::Table => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b';' | b'(' | b')'),
+            Self::Node => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || byte >= 0x80
+            }
+            Self::Host => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']')
+                    || byte >= 0x80
+            }
+            Self::Part => {
+                !byte.is_ascii_whitespace()
+                    && !matches!(byte, b',' | b';' | b'\'' | b'"' | b')' | b'(')
+            }
+            Self::Table => {
+                !byte.is_ascii_whitespace() && !matches!(byte, b',' | b';' | b'(' | b')')
+            }
             Self::Key => !byte.is_ascii_whitespace() && !matches!(byte, b',' | b'\'' | b'"' | b';'),
             Self::Uuid => byte.is_ascii_hexdigit() || byte == b'-',
         }
@@ -236,6 +259,11 @@ impl FieldKind {
 /// Whether the last three or more fields between underscores are numbers, as in a part's name.
 fn is_part(value: &[u8]) -> bool {
     let mut fields = value.rsplit(|&b| b == b'_');
-    let numeric = |field: Option<&[u8]>| field.is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit));
-    numeric(fields.next()) && numeric(fields.next()) && numeric(fields.next()) && fields.next().is_some()
+    let numeric = |field: Option<&[u8]>| {
+        field.is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit))
+    };
+    numeric(fields.next())
+        && numeric(fields.next())
+        && numeric(fields.next())
+        && fields.next().is_some()
 }

@@ -43,7 +43,10 @@ impl Tally {
         if suspect {
             self.suspect += 1;
         } else if let Some(time) = time {
-            self.span = Some(self.span.map_or((time, time), |(low, high)| (low.min(time), high.max(time))));
+            self.span = Some(
+                self.span
+                    .map_or((time, time), |(low, high)| (low.min(time), high.max(time))),
+            );
         }
     }
 
@@ -52,7 +55,10 @@ impl Tally {
         self.count += other.count;
         self.suspect += other.suspect;
         if let Some((low, high)) = other.span {
-            self.span = Some(self.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
+            self.span = Some(
+                self.span
+                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
+            );
         }
     }
 
@@ -94,8 +100,11 @@ impl Values {
 
     /// Values and counts, most frequent first, equal ones by value.
     pub fn ranked(&self) -> Vec<(String, u64)> {
-        let mut ranked: Vec<(String, u64)> =
-            self.counts.iter().map(|(value, &count)| (String::from_utf8_lossy(value).into_owned(), count)).collect();
+        let mut ranked: Vec<(String, u64)> = self
+            .counts
+            .iter()
+            .map(|(value, &count)| (String::from_utf8_lossy(value).into_owned(), count))
+            .collect();
         ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         ranked
     }
@@ -123,7 +132,10 @@ pub struct SignalTally {
 impl SignalTally {
     /// The minute with most occurrences, the earliest of equal ones.
     pub fn peak(&self) -> Option<(i64, u64)> {
-        self.minutes.iter().map(|(&minute, &count)| (minute, count)).max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
+        self.minutes
+            .iter()
+            .map(|(&minute, &count)| (minute, count))
+            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
     }
 }
 
@@ -173,7 +185,10 @@ impl CounterTally {
                 }
                 recent.push_back(time);
                 // A stamp older than the one before stays where it came: records reorder by milliseconds.
-                while recent.front().is_some_and(|oldest| time.0 - oldest.0 > window.within) {
+                while recent
+                    .front()
+                    .is_some_and(|oldest| time.0 - oldest.0 > window.within)
+                {
                     recent.pop_front();
                 }
                 if u64::try_from(recent.len()).is_ok_and(|n| n >= window.at_least) {
@@ -259,7 +274,10 @@ impl NodeTally {
     pub fn new(run: &str, node: &str, signals: &[Signal], counters: usize) -> Self {
         let signals = signals.iter().map(|signal| {
             let values = signal.fields.iter().map(|_| Values::default()).collect();
-            SignalTally { values, ..SignalTally::default() }
+            SignalTally {
+                values,
+                ..SignalTally::default()
+            }
         });
         Self {
             run: run.to_owned(),
@@ -272,24 +290,34 @@ impl NodeTally {
 
     /// The worst-to-least level down to which the main log shows records; `None` without a main log.
     pub fn log_level(&self) -> Option<Level> {
-        Level::ALL.into_iter().rev().filter(|level| *level != Level::None).find(|level| self.seen.levels & (1 << level.index()) != 0)
+        Level::ALL
+            .into_iter()
+            .rev()
+            .filter(|level| *level != Level::None)
+            .find(|level| self.seen.levels & (1 << level.index()) != 0)
     }
 
     /// Widens the node's span.
     pub fn widen(&mut self, span: Option<(Timestamp, Timestamp)>) {
         if let Some((low, high)) = span {
-            self.span = Some(self.span.map_or((low, high), |(a, b)| (a.min(low), b.max(high))));
+            self.span = Some(
+                self.span
+                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
+            );
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn filled(times: &[i64], window: Window) -> Option<i64> {
-        let counter = Counter { signal: 0, filters: Vec::new(), windows: vec![window] };
+        let counter = Counter {
+            signal: 0,
+            filters: Vec::new(),
+            windows: vec![window],
+        };
         let mut tally = CounterTally::default();
         for &time in times {
             tally.add(&counter, Some(Timestamp(time)));
@@ -299,7 +327,10 @@ mod tests {
 
     #[test]
     fn a_sliding_window_holds_both_edges_and_nothing_beyond() {
-        let window = Window { at_least: 3, within: 10 };
+        let window = Window {
+            at_least: 3,
+            within: 10,
+        };
         assert_eq!(filled(&[0, 5, 10], window), Some(0));
         assert_eq!(filled(&[0, 5, 11], window), None);
         assert_eq!(filled(&[0, 9, 11, 12], window), Some(9));
@@ -307,12 +338,30 @@ mod tests {
 
     #[test]
     fn equal_stamps_count_each() {
-        assert_eq!(filled(&[7, 7, 7], Window { at_least: 3, within: 0 }), Some(7));
+        assert_eq!(
+            filled(
+                &[7, 7, 7],
+                Window {
+                    at_least: 3,
+                    within: 0
+                }
+            ),
+            Some(7)
+        );
     }
 
     #[test]
     fn a_small_step_back_neither_fills_nor_empties_a_window() {
-        assert_eq!(filled(&[10, 9, 12], Window { at_least: 3, within: 3 }), Some(10));
+        assert_eq!(
+            filled(
+                &[10, 9, 12],
+                Window {
+                    at_least: 3,
+                    within: 3
+                }
+            ),
+            Some(10)
+        );
     }
 
     #[test]
@@ -321,6 +370,9 @@ mod tests {
         for value in [&b"a"[..], b"b", b"c", b"a"] {
             values.add(value, 2);
         }
-        assert_eq!((values.count("a"), values.count("c"), values.beyond_cap), (2, 0, 1));
+        assert_eq!(
+            (values.count("a"), values.count("c"), values.beyond_cap),
+            (2, 0, 1)
+        );
     }
 }

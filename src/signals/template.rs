@@ -21,7 +21,10 @@ pub struct Template {
 #[derive(Debug, Clone)]
 enum Piece {
     Literal(Vec<u8>),
-    Hole { field: Option<usize>, kind: FieldKind },
+    Hole {
+        field: Option<usize>,
+        kind: FieldKind,
+    },
 }
 
 /// Why a template cannot be used.
@@ -46,7 +49,10 @@ impl Template {
     pub const KEY_BYTES_MIN: usize = 4;
 
     /// Compiles `source`. `field` gives each named hole its place among the signal's fields.
-    pub fn compile(source: &str, mut field: impl FnMut(&str, FieldKind) -> usize) -> Result<Self, TemplateError> {
+    pub fn compile(
+        source: &str,
+        mut field: impl FnMut(&str, FieldKind) -> usize,
+    ) -> Result<Self, TemplateError> {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut literal = Vec::new();
         let mut rest = source;
@@ -55,27 +61,47 @@ impl Template {
             let tail = &rest[at..];
             if tail.starts_with("{{") || tail.starts_with('}') {
                 literal.push(tail.as_bytes()[0]);
-                rest = tail.strip_prefix("{{").or_else(|| tail.strip_prefix("}}")).unwrap_or(&tail[1..]);
+                rest = tail
+                    .strip_prefix("{{")
+                    .or_else(|| tail.strip_prefix("}}"))
+                    .unwrap_or(&tail[1..]);
                 continue;
             }
-            let end = tail.find('}').ok_or_else(|| TemplateError::Open(tail.chars().take(20).collect()))?;
-            let (name, kind) = tail[1..end].split_once(':').unwrap_or((&tail[1..end], "text"));
-            let kind = FieldKind::from_name(kind).ok_or_else(|| TemplateError::Kind(kind.to_owned()))?;
+            let end = tail
+                .find('}')
+                .ok_or_else(|| TemplateError::Open(tail.chars().take(20).collect()))?;
+            let (name, kind) = tail[1..end]
+                .split_once(':')
+                .unwrap_or((&tail[1..end], "text"));
+            let kind =
+                FieldKind::from_name(kind).ok_or_else(|| TemplateError::Kind(kind.to_owned()))?;
             if !literal.is_empty() {
                 pieces.push(Piece::Literal(std::mem::take(&mut literal)));
             } else if matches!(pieces.last(), Some(Piece::Hole { .. })) {
                 return Err(TemplateError::Adjacent(tail.to_owned()));
             }
-            pieces.push(Piece::Hole { field: (!name.is_empty()).then(|| field(name, kind)), kind });
+            pieces.push(Piece::Hole {
+                field: (!name.is_empty()).then(|| field(name, kind)),
+                kind,
+            });
             rest = &tail[end + 1..];
         }
         literal.extend_from_slice(rest.as_bytes());
         if !literal.is_empty() {
             pieces.push(Piece::Literal(literal));
         }
-        let template = Self { pieces, source: source.to_owned() };
-        let long_enough = template.key().is_some_and(|key| key.len() >= Self::KEY_BYTES_MIN);
-        if long_enough { Ok(template) } else { Err(TemplateError::NoLiteral) }
+        let template = Self {
+            pieces,
+            source: source.to_owned(),
+        };
+        let long_enough = template
+            .key()
+            .is_some_and(|key| key.len() >= Self::KEY_BYTES_MIN);
+        if long_enough {
+            Ok(template)
+        } else {
+            Err(TemplateError::NoLiteral)
+        }
     }
 
     /// The template as written.
@@ -99,7 +125,9 @@ impl Template {
 
     /// Matches wherever the first literal stands; for a template that begins with a hole, from `start` on.
     pub fn match_anywhere(&self, text: &[u8], start: usize, fields: &mut [Span]) -> bool {
-        let Some(Piece::Literal(first)) = self.pieces.first() else { return self.match_at(text, start, fields) };
+        let Some(Piece::Literal(first)) = self.pieces.first() else {
+            return self.match_at(text, start, fields);
+        };
         let mut from = start;
         while let Some(found) = text.get(from..).and_then(|tail| memmem::find(tail, first)) {
             if self.match_at(text, from + found, fields) {
@@ -116,22 +144,36 @@ const TRIES_PER_HOLE: usize = 64;
 const TRIES_MAX: u32 = 256;
 
 /// Matches `pieces` from `at` on. A hole ends at the first place of the literal after it from which the rest fits.
-fn match_pieces(pieces: &[Piece], text: &[u8], at: usize, fields: &mut [Span], tries: &mut u32) -> bool {
-    let Some(tail) = text.get(at..) else { return false };
+fn match_pieces(
+    pieces: &[Piece],
+    text: &[u8],
+    at: usize,
+    fields: &mut [Span],
+    tries: &mut u32,
+) -> bool {
+    let Some(tail) = text.get(at..) else {
+        return false;
+    };
     match pieces {
         [] => true,
-        [Piece::Literal(literal), rest @ ..] => tail.starts_with(literal) && match_pieces(rest, text, at + literal.len(), fields, tries),
+        [Piece::Literal(literal), rest @ ..] => {
+            tail.starts_with(literal) && match_pieces(rest, text, at + literal.len(), fields, tries)
+        }
         [Piece::Hole { field, kind }, rest @ ..] => {
             let mut fits = |length: usize| {
                 *tries = tries.saturating_sub(1);
-                let fits = *tries > 0 && kind.accepts(&tail[..length]) && match_pieces(rest, text, at + length, fields, tries);
+                let fits = *tries > 0
+                    && kind.accepts(&tail[..length])
+                    && match_pieces(rest, text, at + length, fields, tries);
                 if let (true, Some(field)) = (fits, field) {
                     fields[*field] = Span::new(at, at + length);
                 }
                 fits
             };
             match rest.first() {
-                Some(Piece::Literal(next)) => memmem::find_iter(tail, next).take(TRIES_PER_HOLE).any(fits),
+                Some(Piece::Literal(next)) => {
+                    memmem::find_iter(tail, next).take(TRIES_PER_HOLE).any(fits)
+                }
                 Some(Piece::Hole { .. }) | None => fits(kind.extent(tail)),
             }
         }
@@ -149,27 +191,52 @@ mod tests {
             names.len() - 1
         });
         let mut spans = vec![Span::default(); names.len()];
-        let fits = compiled.unwrap().match_anywhere(text.as_bytes(), 0, &mut spans);
-        fits.then(|| spans.iter().map(|s| String::from_utf8_lossy(s.of(text.as_bytes())).into_owned()).collect())
+        let fits = compiled
+            .unwrap()
+            .match_anywhere(text.as_bytes(), 0, &mut spans);
+        fits.then(|| {
+            spans
+                .iter()
+                .map(|s| String::from_utf8_lossy(s.of(text.as_bytes())).into_owned())
+                .collect()
+        })
     }
 
     #[test]
     fn holes_are_cut_between_literals_and_by_kind_at_the_end() {
-        assert_eq!(captures("part {part:part} by {how:word}", "the part a_1_1_0 by relink; and"), Some(vec!["a_1_1_0".into(), "relink".into()]));
-        assert_eq!(captures("errno: {n:int}", "errno: 28, strerror"), Some(vec!["28".into()]));
-        assert_eq!(captures("said {what}", "he said a, b"), Some(vec!["a, b".into()]));
+        assert_eq!(
+            captures(
+                "part {part:part} by {how:word}",
+                "the part a_1_1_0 by relink; and"
+            ),
+            Some(vec!["a_1_1_0".into(), "relink".into()])
+        );
+        assert_eq!(
+            captures("errno: {n:int}", "errno: 28, strerror"),
+            Some(vec!["28".into()])
+        );
+        assert_eq!(
+            captures("said {what}", "he said a, b"),
+            Some(vec!["a, b".into()])
+        );
     }
 
     #[test]
     fn a_hole_of_the_wrong_kind_is_a_mismatch_and_the_next_place_is_tried() {
-        assert_eq!(captures("code {n:int} end", "code x end, code 7 end"), Some(vec!["7".into()]));
+        assert_eq!(
+            captures("code {n:int} end", "code x end, code 7 end"),
+            Some(vec!["7".into()])
+        );
         assert_eq!(captures("code {n:int} end", "code x end"), None);
     }
 
     #[test]
     fn what_cannot_be_searched_for_is_refused() {
         let compile = |source: &str| Template::compile(source, |_, _| 0).map(|_| ()).unwrap_err();
-        assert_eq!(compile("{a}{b} text"), TemplateError::Adjacent("{b} text".into()));
+        assert_eq!(
+            compile("{a}{b} text"),
+            TemplateError::Adjacent("{b} text".into())
+        );
         assert_eq!(compile("{a} x"), TemplateError::NoLiteral);
         assert_eq!(compile("text {a"), TemplateError::Open("{a".into()));
         assert_eq!(compile("text {a:size}"), TemplateError::Kind("size".into()));

@@ -38,11 +38,14 @@ pub struct Fold<'s> {
     rules: FoldRules<'s>,
     tally: NodeTally,
     /// The last occurrence of each context signal on each thread.
-    before: FxHashMap<(u16, u64), (Timestamp, Vec<Vec<u8>>)>,
+    before: FxHashMap<(u16, u64), Remembered>,
     /// Occurrences that wait for a context that follows on their thread.
     after: Vec<Waiting>,
     is_stderr: bool,
 }
+
+/// The stamp and the fields of an occurrence that others take from.
+type Remembered = (Timestamp, Vec<Vec<u8>>);
 
 struct Waiting {
     signal: u16,
@@ -56,7 +59,13 @@ struct Waiting {
 impl<'s> Fold<'s> {
     /// Goes on with a node's tallies.
     pub fn new(rules: FoldRules<'s>, tally: NodeTally, is_stderr: bool) -> Self {
-        Self { rules, tally, before: FxHashMap::default(), after: Vec::new(), is_stderr }
+        Self {
+            rules,
+            tally,
+            before: FxHashMap::default(),
+            after: Vec::new(),
+            is_stderr,
+        }
     }
 
     /// The log has ended: gives the tallies back.
@@ -146,10 +155,18 @@ impl<'s> Fold<'s> {
         let suspect = entry.suspect || (missing && entry.after_query);
         self.tally.suspect += u64::from(suspect);
         if let Some((code, family)) = entry.code {
-            self.tally.codes.entry((code, family)).or_default().add(entry.time, suspect);
+            self.tally
+                .codes
+                .entry((code, family))
+                .or_default()
+                .add(entry.time, suspect);
         }
         for &code in scanned.scan.nested_of(entry) {
-            self.tally.nested.entry(code).or_default().add(entry.time, suspect);
+            self.tally
+                .nested
+                .entry(code)
+                .or_default()
+                .add(entry.time, suspect);
         }
         let occurrences = scanned.scan.occurrences_of(entry);
         for occurrence in occurrences {
@@ -172,7 +189,10 @@ impl<'s> Fold<'s> {
     fn error(&mut self, scanned: &Scanned, entry: &Entry, occurrences: &[Occurrence]) {
         let errors = &mut self.tally.errors;
         if !occurrences.is_empty() {
-            let signals = occurrences.iter().map(|occurrence| occurrence.signal).collect();
+            let signals = occurrences
+                .iter()
+                .map(|occurrence| occurrence.signal)
+                .collect();
             *errors.by_signals.entry((entry.level, signals)).or_default() += 1;
             return;
         }
@@ -187,7 +207,13 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn occurrence(&mut self, scanned: &Arc<Scanned>, entry: &Entry, occurrence: &Occurrence, suspect: bool) {
+    fn occurrence(
+        &mut self,
+        scanned: &Arc<Scanned>,
+        entry: &Entry,
+        occurrence: &Occurrence,
+        suspect: bool,
+    ) {
         let signals = self.rules.signals;
         let signal = signals.signal(occurrence.signal);
         let bytes = &scanned.block.bytes;
@@ -197,19 +223,28 @@ impl<'s> Fold<'s> {
         }
         derive(signal, &mut values);
         self.follow(occurrence.signal, entry, &values);
-        if self.rules.start == Some(occurrence.signal) && !suspect && self.tally.process.starts.len() < STARTS_MAX {
+        if self.rules.start == Some(occurrence.signal)
+            && !suspect
+            && self.tally.process.starts.len() < STARTS_MAX
+        {
             self.tally.process.starts.extend(entry.time);
         }
-        let taken = signal.context.as_ref().and_then(|context| match context.direction {
-            Direction::Before => self.context_before(context, entry),
-            Direction::After => None,
-        });
+        let taken = signal
+            .context
+            .as_ref()
+            .and_then(|context| match context.direction {
+                Direction::Before => self.context_before(context, entry),
+                Direction::After => None,
+            });
         if let (Some(context), Some(taken)) = (&signal.context, &taken) {
             for &(from, to) in &context.take {
                 values[to] = &taken[from];
             }
         }
-        let waits = signal.context.as_ref().is_some_and(|context| context.direction == Direction::After);
+        let waits = signal
+            .context
+            .as_ref()
+            .is_some_and(|context| context.direction == Direction::After);
         if let (true, Some(time)) = (waits, entry.time) {
             self.after.push(Waiting {
                 signal: occurrence.signal,
@@ -221,7 +256,15 @@ impl<'s> Fold<'s> {
             });
             return;
         }
-        count(&mut self.tally, self.rules, occurrence.signal, &values, entry.time, suspect, || evidence(scanned, entry));
+        count(
+            &mut self.tally,
+            self.rules,
+            occurrence.signal,
+            &values,
+            entry.time,
+            suspect,
+            || evidence(scanned, entry),
+        );
     }
 
     /// Remembers an occurrence for those that take from it, and hands it to those that wait for it.
@@ -229,10 +272,16 @@ impl<'s> Fold<'s> {
         let Some(time) = entry.time else { return };
         let users = |direction| {
             let signals = self.rules.signals.signals();
-            signals.iter().filter_map(move |s| s.context.as_ref()).any(|c| c.signal == usize::from(signal) && c.direction == direction)
+            signals
+                .iter()
+                .filter_map(move |s| s.context.as_ref())
+                .any(|c| c.signal == usize::from(signal) && c.direction == direction)
         };
         if users(Direction::Before) {
-            self.before.insert((signal, entry.thread), (time, values.iter().map(|value| value.to_vec()).collect()));
+            self.before.insert(
+                (signal, entry.thread),
+                (time, values.iter().map(|value| value.to_vec()).collect()),
+            );
         }
         if users(Direction::After) {
             self.hand_over(signal, entry.thread, time, values);
@@ -243,7 +292,9 @@ impl<'s> Fold<'s> {
         let signals = self.rules.signals;
         let mut waiting = std::mem::take(&mut self.after);
         waiting.retain_mut(|one| {
-            let Some(context) = &signals.signal(one.signal).context else { return true };
+            let Some(context) = &signals.signal(one.signal).context else {
+                return true;
+            };
             let late = time.0 - one.time.0 > context.span;
             if !late && (context.signal != usize::from(signal) || one.thread != thread) {
                 return true;
@@ -255,7 +306,15 @@ impl<'s> Fold<'s> {
             }
             let taken: Vec<&[u8]> = one.values.iter().map(Vec::as_slice).collect();
             let text = one.evidence.clone();
-            count(&mut self.tally, self.rules, one.signal, &taken, Some(one.time), one.suspect, || text);
+            count(
+                &mut self.tally,
+                self.rules,
+                one.signal,
+                &taken,
+                Some(one.time),
+                one.suspect,
+                || text,
+            );
             false
         });
         self.after = waiting;
@@ -264,13 +323,23 @@ impl<'s> Fold<'s> {
     fn add(&mut self, waiting: Waiting) {
         let values: Vec<&[u8]> = waiting.values.iter().map(Vec::as_slice).collect();
         let text = waiting.evidence;
-        count(&mut self.tally, self.rules, waiting.signal, &values, Some(waiting.time), waiting.suspect, || text);
+        count(
+            &mut self.tally,
+            self.rules,
+            waiting.signal,
+            &values,
+            Some(waiting.time),
+            waiting.suspect,
+            || text,
+        );
     }
 
     fn context_before(&self, context: &Context, entry: &Entry) -> Option<Vec<Vec<u8>>> {
         let signal = u16::try_from(context.signal).ok()?;
         let (time, values) = self.before.get(&(signal, entry.thread))?;
-        let near = entry.time.is_some_and(|at| (at.0 - time.0).abs() <= context.span);
+        let near = entry
+            .time
+            .is_some_and(|at| (at.0 - time.0).abs() <= context.span);
         near.then(|| values.clone())
     }
 }
@@ -288,7 +357,10 @@ fn count(
     let signal = rules.signals.signal(index);
     let signal_tally = &mut tally.signals[usize::from(index)];
     if signal_tally.all.count == 0 {
-        signal_tally.first = values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+        signal_tally.first = values
+            .iter()
+            .map(|value| String::from_utf8_lossy(value).into_owned())
+            .collect();
     }
     signal_tally.all.add(time, suspect);
     for (at, field) in signal.fields.iter().enumerate() {
@@ -301,7 +373,10 @@ fn count(
     }
     let mut evidence = Some(evidence);
     let mut text: Option<Evidence> = None;
-    let evidence_max = rules.listed.filter(|(listed, _)| *listed == index).map_or(EVIDENCE_MAX, |(_, max)| max);
+    let evidence_max = rules
+        .listed
+        .filter(|(listed, _)| *listed == index)
+        .map_or(EVIDENCE_MAX, |(_, max)| max);
     if signal_tally.evidence.len() < evidence_max {
         text = evidence.take().map(|make| make());
         signal_tally.evidence.extend(text.clone());
@@ -310,8 +385,13 @@ fn count(
         return;
     }
     for (at, counter) in rules.counters.iter().enumerate() {
-        let holds = |(field, accepted): &(usize, Vec<String>)| accepted.iter().any(|a| a.as_bytes() == values[*field]);
-        if counter.signal == index && counter.filters.iter().all(holds) && tally.counters[at].add(counter, time) {
+        let holds = |(field, accepted): &(usize, Vec<String>)| {
+            accepted.iter().any(|a| a.as_bytes() == values[*field])
+        };
+        if counter.signal == index
+            && counter.filters.iter().all(holds)
+            && tally.counters[at].add(counter, time)
+        {
             text = text.or_else(|| evidence.take().map(|make| make()));
             tally.counters[at].evidence.extend(text.clone());
         }
@@ -322,7 +402,10 @@ fn count(
 fn derive<'a>(signal: &'a Signal, values: &mut [&'a [u8]]) {
     for derived in &signal.derived {
         let from = values[derived.from];
-        let class = derived.classes.iter().find(|class| class.pattern.is_match(from));
+        let class = derived
+            .classes
+            .iter()
+            .find(|class| class.pattern.is_match(from));
         let value: &str = class.map_or(&derived.otherwise, |class| &class.value);
         values[derived.field] = value.as_bytes();
     }
@@ -344,5 +427,9 @@ fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
         line: scanned.first_line + u64::from(entry.line),
         offset: scanned.block.offset + u64::from(entry.bytes.start),
     };
-    Evidence { at, time: entry.time, text }
+    Evidence {
+        at,
+        time: entry.time,
+        text,
+    }
 }

@@ -28,7 +28,11 @@ pub(super) fn template(message: &[u8]) -> String {
         flush(&mut word, &mut out);
         // An apostrophe inside a word (`Couldn't`) opens nothing.
         let opens = matches!(c, '\'' | '"' | '`') && !out.ends_with(char::is_alphanumeric);
-        quote = opens.then_some(if c == '`' && text.contains("`'") { '\'' } else { c });
+        quote = opens.then_some(if c == '`' && text.contains("`'") {
+            '\''
+        } else {
+            c
+        });
         out.push(if c.is_control() { ' ' } else { c });
     }
     if quote.is_some() {
@@ -58,9 +62,18 @@ mod tests {
     #[test]
     fn what_varies_is_replaced() {
         for (message, expected) in [
-            ("Removing part 20260821_3_3_0 of 17 parts.", "Removing part {} of {} parts."),
-            ("Couldn't start replication: Replica '/a/b' is active", "Couldn't start replication: Replica '{}' is active"),
-            ("Connection to 10.0.0.7:9000 (host-1) lost", "Connection to {} ({}) lost"),
+            (
+                "Removing part 20260821_3_3_0 of 17 parts.",
+                "Removing part {} of {} parts.",
+            ),
+            (
+                "Couldn't start replication: Replica '/a/b' is active",
+                "Couldn't start replication: Replica '{}' is active",
+            ),
+            (
+                "Connection to 10.0.0.7:9000 (host-1) lost",
+                "Connection to {} ({}) lost",
+            ),
         ] {
             assert_eq!(template(message.as_bytes()), expected);
         }

@@ -6,6 +6,6 @@ mod mask;
 mod plan;
 mod twins;
 
-pub use fold::{FoldRules, Fold};
+pub use fold::{Fold, FoldRules};
 pub use plan::{Log, Source, Stream, plan};
 pub use twins::{Scanned, Twins};

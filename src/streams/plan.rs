@@ -1,5 +1,6 @@
 //! Which artifacts are pieces of which log, and in which order they are read.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::intake::{Place, Role};
@@ -36,20 +37,54 @@ pub struct Log {
     pub err: Stream,
 }
 
+/// What tells one log from another.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    run: String,
+    node: String,
+    name: String,
+    format: Format,
+}
+
 /// Joins the placed sources into logs, ordered by run, node and name.
 pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
-    let mut logs: BTreeMap<(String, String, String, Format), Vec<(Place, Source)>> = BTreeMap::new();
+    let mut logs: BTreeMap<Key, Vec<(Place, Source)>> = BTreeMap::new();
     for (place, source) in placed {
-        let key = (place.run.clone(), place.node.clone(), place.log.clone(), source.format);
+        let (run, node, name) = (place.run.clone(), place.node.clone(), place.log.clone());
+        let key = Key {
+            run,
+            node,
+            name,
+            format: source.format,
+        };
         logs.entry(key).or_default().push((place, source));
     }
-    let make = |((run, node, name, _), mut pieces): ((String, String, String, Format), Vec<(Place, Source)>)| {
-        // The file being written is the youngest, then piece 0, 1, ...
-        pieces.sort_by_key(|(place, source)| (std::cmp::Reverse(place.piece.map_or(0, |n| u64::from(n) + 1)), source.artifact));
-        let of = |role| Stream { pieces: pieces.iter().filter(|(p, _)| p.role == role).map(|(_, s)| *s).collect() };
-        Log { run, node, name, main: of(Role::Main), err: of(Role::Err) }
+    logs.into_iter()
+        .map(|(key, pieces)| log(key, pieces))
+        .collect()
+}
+
+fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
+    // The file being written is the youngest, then piece 0, 1, ...
+    pieces.sort_by_key(|(place, source)| {
+        let age = place.piece.map_or(0, |number| u64::from(number) + 1);
+        (Reverse(age), source.artifact)
+    });
+    let of = |role| Stream {
+        pieces: pieces
+            .iter()
+            .filter(|(place, _)| place.role == role)
+            .map(|(_, s)| *s)
+            .collect(),
     };
-    logs.into_iter().map(make).collect()
+    let (main, err) = (of(Role::Main), of(Role::Err));
+    Log {
+        run: key.run,
+        node: key.node,
+        name: key.name,
+        main,
+        err,
+    }
 }
 
 #[cfg(test)]
@@ -58,8 +93,17 @@ mod tests {
 
     #[test]
     fn pieces_are_joined_oldest_first_and_the_err_log_apart() {
-        let place = |role, piece| Place { run: ".".into(), node: "n".into(), log: "server".into(), role, piece };
-        let source = |artifact| Source { artifact, format: Format::ClickHouse };
+        let place = |role, piece| Place {
+            run: ".".into(),
+            node: "n".into(),
+            log: "server".into(),
+            role,
+            piece,
+        };
+        let source = |artifact| Source {
+            artifact,
+            format: Format::ClickHouse,
+        };
         let logs = plan([
             (place(Role::Main, None), source(0)),
             (place(Role::Main, Some(0)), source(1)),

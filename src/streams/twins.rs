@@ -54,7 +54,10 @@ pub struct Twins {
 impl Twins {
     /// Starts; `has_err` says whether there is an err.log to match at all.
     pub fn new(has_err: bool) -> Self {
-        Self { has_err, ..Self::default() }
+        Self {
+            has_err,
+            ..Self::default()
+        }
     }
 
     /// Takes the next block of the main log.
@@ -111,7 +114,10 @@ impl Twins {
             fold.single(&scanned, &scanned.scan.entries[index]);
         }
         if let Some((scanned, index)) = self.torn_err.take()
-            && !self.main_order.iter().any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
+            && !self
+                .main_order
+                .iter()
+                .any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
         {
             fold.single(&scanned, &scanned.scan.entries[index]);
         }
@@ -120,7 +126,9 @@ impl Twins {
     /// Whether the err.log has passed this record of the main log without holding it.
     fn match_main(&mut self, entry: &Entry) -> bool {
         let key = key(entry);
-        if self.torn_err.as_ref().is_some_and(|(scanned, index)| is_head_of(&scanned.scan.entries[*index], key, entry.thread)) {
+        if self.torn_err.as_ref().is_some_and(|(scanned, index)| {
+            is_head_of(&scanned.scan.entries[*index], key, entry.thread)
+        }) {
             self.torn_err = None;
             return false;
         }
@@ -148,7 +156,9 @@ impl Twins {
     /// Counts and drops what the other log has passed.
     fn settle(&mut self, fold: &mut Fold<'_>) {
         while let (Some(main_at), Some((scanned, index))) = (self.main_at, self.err.front()) {
-            let waits = scanned.scan.entries[*index].time.is_some_and(|time| time.0 + SLACK >= main_at.0);
+            let waits = scanned.scan.entries[*index]
+                .time
+                .is_some_and(|time| time.0 + SLACK >= main_at.0);
             if waits {
                 break;
             }
@@ -188,7 +198,9 @@ fn is_head_of(torn: &Entry, key: Key, thread: u64) -> bool {
 
 /// Takes one of `key` out; whether there was one.
 fn take_one(counts: &mut FxHashMap<Key, u32>, key: Key) -> bool {
-    let Some(count) = counts.get_mut(&key) else { return false };
+    let Some(count) = counts.get_mut(&key) else {
+        return false;
+    };
     *count -= 1;
     if *count == 0 {
         counts.remove(&key);

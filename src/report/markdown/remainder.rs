@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_line};
 use crate::report::figures::{counted, length, names, share, thousands};
-use crate::report::model::{Applies, Evidence, NotObservable, Report};
+use crate::report::model::{Applies, Evidence, Report};
 
 use super::behavior::cited;
 use super::page::Page;
@@ -25,19 +25,13 @@ pub(super) fn write(report: &Report, page: &mut Page) {
 
 fn not_observable(report: &Report, page: &mut Page) {
     let mut nodes: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
-    for finding in &report.findings {
-        for NotObservable {
-            signal,
-            node,
-            why,
-            collect,
-        } in &finding.not_observable
-        {
-            let of_signal = nodes.entry((signal, why, collect)).or_default();
-            let node = node_name(report, &finding.run, node);
-            if !of_signal.contains(&node) {
-                of_signal.push(node);
-            }
+    for missed in &report.not_observable {
+        let of_signal = nodes
+            .entry((&missed.signal, &missed.why, &missed.collect))
+            .or_default();
+        let node = node_name(report, &missed.run, &missed.node);
+        if !of_signal.contains(&node) {
+            of_signal.push(node);
         }
     }
     if nodes.is_empty() {

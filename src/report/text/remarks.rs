@@ -150,13 +150,11 @@ fn coverage(report: &Report, page: &mut Page) {
 }
 
 fn not_observable(report: &Report, page: &mut Page) {
-    let all = report.findings.iter().flat_map(|finding| {
-        finding
-            .not_observable
-            .iter()
-            .map(|it| (&it.signal, &it.node, &it.why, &it.collect))
-    });
-    let all: BTreeSet<_> = all.collect();
+    let all: BTreeSet<_> = report
+        .not_observable
+        .iter()
+        .map(|it| (&it.signal, &it.node, &it.why, &it.collect))
+        .collect();
     if let Some((signal, node, why, collect)) = all.first() {
         let text = format!("{signal} on {node}: {why}; collect {collect}");
         page.remark("not seen", &terminal(&text), 2);

@@ -6,7 +6,7 @@ use comfy_table::{Cell as TableCell, CellAlignment, Table, presets};
 
 use crate::report::counts::{self, Grid, Row};
 use crate::report::escape::terminal;
-use crate::report::model::{Report, SignalRow};
+use crate::report::model::Report;
 use crate::report::width;
 
 use super::page::{Page, Paint};
@@ -37,32 +37,13 @@ pub(super) fn counts(report: &Report, page: &mut Page) {
     page.leave_out(if summed_up > 1 { summed_up } else { 0 }, "node", "nodes");
 }
 
-/// The signals that findings cite or miss, then the most frequent, in the order of the report.
+/// The signals that findings count, then the most frequent, in the order of the report.
 fn most_telling(report: &Report, rows: Vec<Row>) -> Vec<Row> {
-    let cited: BTreeSet<(&str, u64)> = report
-        .findings
-        .iter()
-        .flat_map(|it| &it.evidence)
-        .map(|it| (it.path.as_str(), it.line))
-        .collect();
-    let missed: BTreeSet<&str> = report
-        .findings
-        .iter()
-        .flat_map(|it| &it.not_observable)
-        .map(|it| it.signal.as_str())
-        .collect();
-    let is_cited = |signal: &SignalRow| {
-        signal
-            .evidence
-            .iter()
-            .any(|it| cited.contains(&(&it.path, it.line)))
-    };
     let grounds: BTreeSet<&str> = report
-        .signals
+        .findings
         .iter()
-        .filter(|it| is_cited(it))
-        .map(|it| it.signal.as_str())
-        .chain(missed)
+        .flat_map(|it| &it.signals)
+        .map(String::as_str)
         .collect();
     let in_finding = |row: &Row| grounds.contains(row.label.as_str());
     let mut by_weight: Vec<(usize, Row)> = rows.into_iter().enumerate().collect();

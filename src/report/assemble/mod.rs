@@ -1,14 +1,18 @@
 //! From an analysis to the report value: names, times and order, and nothing concluded.
 
+mod conclusions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{
-    Applies, Balance, BalanceSide, CodeRow, Coverage, Environment, Evidence, Finding, FindingWindow, Incident, Input, InputProblem, Known,
-    Mark, NearMiss, Node, NotObservable, Peak, Records, Report, Role, Runs, SCHEMA, Series, SignalRow, Tests, Timeline, Tool, Unexplained,
-};
+use conclusions::{balance, incident, not_observable};
+
 use crate::analysis::{Analysis, InputFacts, InputFault, NodeFacts};
 use crate::intake::UNNAMED;
-use crate::rules::{self, RuleBase};
+use crate::report::model::{
+    CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
+    SCHEMA, Series, SignalRow, Tests, Timeline, Tool,
+};
+use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
@@ -23,7 +27,10 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
     let context = Context { analysis, base };
     Report {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "casdiag".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: Tool {
+            name: "casdiag".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
         complete: analysis.is_complete(),
         environment: analysis.nodes.iter().map(environment).collect(),
         inputs: context.inputs(),
@@ -33,10 +40,26 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         codes_nested: context.nested(),
         counters: Vec::new(),
         signals: context.signals(),
-        findings: analysis.conclusions.findings.iter().map(|finding| context.finding(finding)).collect(),
-        incidents: analysis.conclusions.incidents.iter().map(incident).collect(),
+        findings: analysis
+            .conclusions
+            .findings
+            .iter()
+            .map(|finding| context.finding(finding))
+            .collect(),
+        incidents: analysis
+            .conclusions
+            .incidents
+            .iter()
+            .map(incident)
+            .collect(),
         wal: Vec::new(),
         tests: Tests::default(),
+        not_observable: analysis
+            .conclusions
+            .not_observable
+            .iter()
+            .map(not_observable)
+            .collect(),
         balances: analysis.conclusions.balances.iter().map(balance).collect(),
         coverage: context.coverage(),
         replays: Vec::new(),
@@ -51,19 +74,37 @@ struct Context<'a> {
 
 impl Context<'_> {
     fn zone(&self, run: &str, node: &str) -> Zone {
-        let found = self.analysis.nodes.iter().find(|facts| facts.tally.run == run && facts.tally.node == node);
+        let found = self
+            .analysis
+            .nodes
+            .iter()
+            .find(|facts| facts.tally.run == run && facts.tally.node == node);
         found.map(|facts| facts.zone).unwrap_or_default()
     }
 
     /// The zone that all nodes of a run share.
-    fn run_zone(&self, run: &str) -> Zone {
-        let mut zones = self.analysis.nodes.iter().filter(|facts| facts.tally.run == run && facts.tally.records > 0).map(|facts| facts.zone);
+    pub(super) fn run_zone(&self, run: &str) -> Zone {
+        let mut zones = self
+            .analysis
+            .nodes
+            .iter()
+            .filter(|facts| facts.tally.run == run && facts.tally.records > 0)
+            .map(|facts| facts.zone);
         let first = zones.next().unwrap_or_default();
-        if zones.all(|zone| zone == first) { first } else { Zone::Unknown }
+        if zones.all(|zone| zone == first) {
+            first
+        } else {
+            Zone::Unknown
+        }
     }
 
     fn inputs(&self) -> Vec<Input> {
-        let mut inputs: Vec<Input> = self.analysis.inputs.iter().map(|facts| self.input(facts)).collect();
+        let mut inputs: Vec<Input> = self
+            .analysis
+            .inputs
+            .iter()
+            .map(|facts| self.input(facts))
+            .collect();
         inputs.extend(self.analysis.refused.iter().map(|(path, why)| Input {
             path: path.clone(),
             format: "refused".to_owned(),
@@ -74,7 +115,11 @@ impl Context<'_> {
             first: None,
             last: None,
             zone: None,
-            problems: vec![InputProblem { kind: "refused".to_owned(), line: None, detail: why.clone() }],
+            problems: vec![InputProblem {
+                kind: "refused".to_owned(),
+                line: None,
+                detail: why.clone(),
+            }],
         }));
         inputs.sort_by(|a, b| a.path.cmp(&b.path));
         inputs
@@ -91,7 +136,11 @@ impl Context<'_> {
             records: facts.records,
             first: facts.span.map(|(first, _)| first.iso(zone)),
             last: facts.span.map(|(_, last)| last.iso(zone)),
-            zone: if facts.format.is_some() { zone.name().map(str::to_owned) } else { None },
+            zone: if facts.format.is_some() {
+                zone.name().map(str::to_owned)
+            } else {
+                None
+            },
             problems: facts.problems.iter().map(problem).collect(),
         }
     }
@@ -110,9 +159,23 @@ impl Context<'_> {
         let mut peers: BTreeSet<(String, String)> = BTreeSet::new();
         for facts in &self.analysis.nodes {
             for (signal, tally) in self.base.signals.signals().iter().zip(&facts.tally.signals) {
-                for (field, values) in signal.fields.iter().zip(&tally.values).filter(|(field, _)| field.kind == FieldKind::Node) {
-                    debug_assert_ne!(field.tally, TallyKind::Not, "values of an uncounted field are empty");
-                    peers.extend(values.ranked().into_iter().map(|(value, _)| (facts.tally.run.clone(), value)));
+                for (field, values) in signal
+                    .fields
+                    .iter()
+                    .zip(&tally.values)
+                    .filter(|(field, _)| field.kind == FieldKind::Node)
+                {
+                    debug_assert_ne!(
+                        field.tally,
+                        TallyKind::Not,
+                        "values of an uncounted field are empty"
+                    );
+                    peers.extend(
+                        values
+                            .ranked()
+                            .into_iter()
+                            .map(|(value, _)| (facts.tally.run.clone(), value)),
+                    );
                 }
             }
         }
@@ -124,7 +187,13 @@ impl Context<'_> {
 
     fn records(&self) -> Records {
         let mut records = Records::default();
-        let several = self.analysis.nodes.iter().any(|facts| facts.tally.run != ".");
+        let runs: BTreeSet<&str> = self
+            .analysis
+            .nodes
+            .iter()
+            .map(|facts| facts.tally.run.as_str())
+            .collect();
+        let several = runs.len() > 1;
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
             if tally.records == 0 && !tally.seen.main && !tally.seen.err {
@@ -134,19 +203,29 @@ impl Context<'_> {
             records.continuation_lines += tally.continuation_lines;
             records.unparsed_lines += tally.unparsed_lines;
             records.suspect += tally.suspect;
-            let key = if several { format!("{}/{}", tally.run, tally.node) } else { tally.node.clone() };
+            let key = if several {
+                format!("{}/{}", tally.run, tally.node)
+            } else {
+                tally.node.clone()
+            };
             *records.by_node.entry(key).or_default() += tally.records;
             for level in Level::ALL {
                 let count = tally.levels[level.index()];
                 if count > 0 {
-                    *records.by_level.entry(level.class().key().to_owned()).or_default() += count;
+                    *records
+                        .by_level
+                        .entry(level.class().key().to_owned())
+                        .or_default() += count;
                 }
             }
         }
         records
     }
 
-    fn codes(&self, of: impl Fn(&NodeFacts) -> &BTreeMap<(u32, Option<u16>), Tally>) -> Vec<CodeRow> {
+    fn codes(
+        &self,
+        of: impl Fn(&NodeFacts) -> &BTreeMap<(u32, Option<u16>), Tally>,
+    ) -> Vec<CodeRow> {
         let mut rows = Vec::new();
         for facts in &self.analysis.nodes {
             for (&(code, family), tally) in of(facts) {
@@ -154,20 +233,34 @@ impl Context<'_> {
                 rows.push(self.code_row(facts, code, family, *tally));
             }
         }
-        rows.sort_by(|a, b| (a.code, &a.family, &a.run, &a.node).cmp(&(b.code, &b.family, &b.run, &b.node)));
+        rows.sort_by(|a, b| {
+            (a.code, &a.family, &a.run, &a.node).cmp(&(b.code, &b.family, &b.run, &b.node))
+        });
         rows
     }
 
     fn nested(&self) -> Vec<CodeRow> {
         let mut rows = Vec::new();
         for facts in &self.analysis.nodes {
-            rows.extend(facts.tally.nested.iter().map(|(&code, tally)| self.code_row(facts, code, None, *tally)));
+            rows.extend(
+                facts
+                    .tally
+                    .nested
+                    .iter()
+                    .map(|(&code, tally)| self.code_row(facts, code, None, *tally)),
+            );
         }
         rows.sort_by(|a, b| (a.code, &a.run, &a.node).cmp(&(b.code, &b.run, &b.node)));
         rows
     }
 
-    fn code_row(&self, facts: &NodeFacts, code: u32, family: Option<String>, tally: Tally) -> CodeRow {
+    fn code_row(
+        &self,
+        facts: &NodeFacts,
+        code: u32,
+        family: Option<String>,
+        tally: Tally,
+    ) -> CodeRow {
         CodeRow {
             code,
             name: self.base.code_name(code).map(str::to_owned),
@@ -185,12 +278,26 @@ impl Context<'_> {
         for (index, signal) in self.base.signals.signals().iter().enumerate() {
             for facts in &self.analysis.nodes {
                 let tally = &facts.tally.signals[index];
-                if tally.all.count > 0 {
+                if tally.all.count > 0 || self.is_zero_worth_a_row(index, facts) {
                     rows.push(self.signal(signal, tally, facts));
                 }
             }
         }
         rows
+    }
+
+    /// Whether a signal that did not occur is said to be 0: it is always said, and could have been observed.
+    fn is_zero_worth_a_row(&self, index: usize, facts: &NodeFacts) -> bool {
+        let declared = &self.base.declared.signal[index];
+        let tally = &facts.tally;
+        let missing = &self.analysis.conclusions.not_observable;
+        declared.always
+            && (tally.seen.main || tally.seen.err)
+            && !missing.iter().any(|one| {
+                one.signal == *declared.id.get_ref()
+                    && one.run == tally.run
+                    && one.node == tally.node
+            })
     }
 
     fn signal(&self, signal: &Signal, tally: &SignalTally, facts: &NodeFacts) -> SignalRow {
@@ -203,20 +310,33 @@ impl Context<'_> {
             suspect: tally.all.suspect,
             first: tally.all.span.map(|(first, _)| first.iso(facts.zone)),
             last: tally.all.span.map(|(_, last)| last.iso(facts.zone)),
-            peak: tally.peak().map(|(minute, count)| Peak { per_minute: count, at: Timestamp::from_minute(minute).iso(facts.zone) }),
+            peak: tally.peak().map(|(minute, count)| Peak {
+                per_minute: count,
+                at: Timestamp::from_minute(minute).iso(facts.zone),
+            }),
             by: BTreeMap::new(),
             top: BTreeMap::new(),
             distinct: BTreeMap::new(),
             beyond_cap: BTreeMap::new(),
-            evidence: tally.evidence.iter().map(|one| self.evidence(one)).collect(),
+            evidence: tally
+                .evidence
+                .iter()
+                .map(|one| self.evidence(one))
+                .collect(),
         };
         for (field, values) in signal.fields.iter().zip(&tally.values) {
             match field.tally {
                 TallyKind::Not => {}
-                TallyKind::By => drop(row.by.insert(field.name.clone(), values.ranked().into_iter().collect())),
+                TallyKind::By => drop(
+                    row.by
+                        .insert(field.name.clone(), values.ranked().into_iter().collect()),
+                ),
                 TallyKind::Top => {
                     let mut ranked = values.ranked();
-                    row.distinct.insert(field.name.clone(), u64::try_from(ranked.len()).unwrap_or(u64::MAX));
+                    row.distinct.insert(
+                        field.name.clone(),
+                        u64::try_from(ranked.len()).unwrap_or(u64::MAX),
+                    );
                     ranked.truncate(TOP_MAX);
                     row.top.insert(field.name.clone(), ranked);
                 }
@@ -228,91 +348,76 @@ impl Context<'_> {
         row
     }
 
-    fn evidence(&self, one: &tally::Evidence) -> Evidence {
+    pub(super) fn evidence(&self, one: &tally::Evidence) -> Evidence {
         let input = self.analysis.inputs.get(one.at.artifact as usize);
         let path = input.map_or_else(String::new, |input| input.path.clone());
-        Evidence { path, line: one.at.line, offset: one.at.offset, text: one.text.clone() }
-    }
-
-    fn finding(&self, finding: &rules::Finding) -> Finding {
-        let zone = self.run_zone(&finding.run);
-        let subjects = finding.subjects.iter().map(|(name, values)| {
-            let pairs = values.iter().map(|subject| serde_json::json!([subject.value, subject.count])).collect();
-            (name.clone(), serde_json::Value::Array(pairs))
-        });
-        Finding {
-            id: finding.id.clone(),
-            rule: finding.rule.clone(),
-            severity: finding.severity,
-            confidence: finding.confidence,
-            category: finding.category.clone(),
-            title: finding.title.clone(),
-            run: finding.run.clone(),
-            nodes: finding.nodes.clone(),
-            reported_by: finding.reported_by.clone(),
-            accused: finding.accused.clone(),
-            window: FindingWindow {
-                first: finding.window.map(|(first, _)| first.iso(zone)),
-                last: finding.window.map(|(_, last)| last.iso(zone)),
-            },
-            counts: finding.counts.clone(),
-            counts_by_node: finding.counts_by_node.clone(),
-            shares: finding.shares.clone(),
-            subjects: subjects.collect(),
-            evidence: finding.evidence.iter().map(|(_, one)| self.evidence(one)).collect(),
-            mechanism: finding.mechanism.clone(),
-            not_excluded: finding.not_excluded.clone(),
-            not_this: finding.not_this.clone(),
-            not_observable: finding.not_observable.iter().map(not_observable).collect(),
-            known: finding.known.iter().map(known).collect(),
-            next_steps: finding.next_steps.clone(),
-            caused_by: finding.caused_by.clone(),
-            runs: Runs { k: finding.runs.0, n: finding.runs.1 },
-            replay: None,
-        }
-    }
-
-    fn coverage(&self) -> Coverage {
-        let found = &self.analysis.conclusions.coverage;
-        let example = |one: &Option<tally::Evidence>| one.as_ref().map(|one| self.evidence(one));
-        let unexplained = found.unexplained.iter();
-        let near_misses = found.near_misses.iter();
-        Coverage {
-            error_records: found.error_records,
-            explained: found.explained,
-            unexplained: unexplained
-                .map(|one| Unexplained { template: one.template.clone(), level: one.level, count: one.count, example: example(&one.example) })
-                .collect(),
-            near_misses: near_misses
-                .map(|one| NearMiss { signal: one.signal.clone(), count: one.count, example: example(&one.example) })
-                .collect(),
-            ignored: Vec::new(),
+        Evidence {
+            path,
+            line: one.at.line,
+            offset: one.at.offset,
+            text: one.text.clone(),
         }
     }
 
     fn timeline(&self) -> Timeline {
-        let first = self.analysis.nodes.iter().filter_map(|facts| facts.tally.span).map(|(first, _)| first.minute()).min();
-        let Some(first) = first else { return Timeline { step_seconds: 60, ..Timeline::default() } };
+        let first = self
+            .analysis
+            .nodes
+            .iter()
+            .filter_map(|facts| facts.tally.span)
+            .map(|(first, _)| first.minute())
+            .min();
+        let Some(first) = first else {
+            return Timeline {
+                step_seconds: 60,
+                ..Timeline::default()
+            };
+        };
         let start = Timestamp::from_minute(first);
         let mut series = Vec::new();
         let mut marks: Vec<(Timestamp, Mark)> = Vec::new();
         for (index, signal) in self.base.signals.signals().iter().enumerate() {
             for facts in &self.analysis.nodes {
                 let minutes = &facts.tally.signals[index].minutes;
-                let points = minutes.iter().map(|(minute, count)| ((minute - first) * (MINUTE / SECOND), *count)).collect();
+                let points = minutes
+                    .iter()
+                    .map(|(minute, count)| ((minute - first) * (MINUTE / SECOND), *count))
+                    .collect();
                 if !minutes.is_empty() {
-                    series.push(Series { signal: signal.id.clone(), run: facts.tally.run.clone(), node: facts.tally.node.clone(), points });
+                    series.push(Series {
+                        signal: signal.id.clone(),
+                        run: facts.tally.run.clone(),
+                        node: facts.tally.node.clone(),
+                        points,
+                    });
                 }
             }
         }
         for facts in &self.analysis.nodes {
             for &at in &facts.starts {
-                marks.push((at, Mark { at: at.iso(facts.zone), node: facts.tally.node.clone(), text: "process start".to_owned() }));
+                marks.push((
+                    at,
+                    Mark {
+                        at: at.iso(facts.zone),
+                        node: facts.tally.node.clone(),
+                        text: "process start".to_owned(),
+                    },
+                ));
             }
         }
         marks.sort_by(|a, b| (a.0, &a.1.node).cmp(&(b.0, &b.1.node)));
-        let zone = self.analysis.nodes.first().map(|facts| self.run_zone(&facts.tally.run)).unwrap_or_default();
-        Timeline { start: Some(start.iso(zone)), step_seconds: 60, series, marks: marks.into_iter().map(|(_, mark)| mark).collect() }
+        let zone = self
+            .analysis
+            .nodes
+            .first()
+            .map(|facts| self.run_zone(&facts.tally.run))
+            .unwrap_or_default();
+        Timeline {
+            start: Some(start.iso(zone)),
+            step_seconds: 60,
+            series,
+            marks: marks.into_iter().map(|(_, mark)| mark).collect(),
+        }
     }
 }
 
@@ -329,55 +434,55 @@ fn environment(facts: &NodeFacts) -> Environment {
 }
 
 fn node(run: &str, id: &str, role: Role, records: u64) -> Node {
-    Node { run: run.to_owned(), id: id.to_owned(), role, aliases: Vec::new(), records }
+    Node {
+        run: run.to_owned(),
+        id: id.to_owned(),
+        role,
+        aliases: Vec::new(),
+        records,
+    }
 }
 
 fn problem(fault: &InputFault) -> InputProblem {
-    let kind = serde_json::to_value(fault.kind).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-    InputProblem { kind, line: fault.line, detail: detail(fault) }
+    let kind = serde_json::to_value(fault.kind)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    InputProblem {
+        kind,
+        line: fault.line,
+        detail: detail(fault),
+    }
 }
 
 /// What a fault is, in words.
 fn detail(fault: &InputFault) -> String {
     let n = fault.count;
-    let lines = if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
-    match fault.kind {
-        ProblemKind::Unreadable | ProblemKind::ReadError | ProblemKind::DuplicatePiece => fault.detail.clone(),
-        ProblemKind::Truncated => "the file ends inside a line; its last record may be cut".to_owned(),
-        ProblemKind::RecordTooLong => format!("{n} cut where a record grew beyond the bound on its length"),
-        ProblemKind::InvalidUtf8 => format!("{lines} with bytes that are no UTF-8; shown replaced, counted as they are"),
-        ProblemKind::NulBytes => format!("{lines} with NUL bytes"),
-        ProblemKind::UnknownLevel => format!("{n} records with a level that no known version prints, or a head that cannot be read"),
-        ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
-        ProblemKind::TimeStepsBack => format!("the clock steps back {n} times by more than a minute"),
-    }
-}
-
-fn not_observable(one: &rules::NotObservable) -> NotObservable {
-    NotObservable { signal: one.signal.clone(), node: one.node.clone(), why: one.why.clone(), collect: one.collect.clone() }
-}
-
-fn known(one: &rules::Known) -> Known {
-    let applies = match one.applies {
-        Some(true) => Applies::Yes,
-        Some(false) => Applies::No,
-        None => Applies::Unknown,
+    let lines = if n == 1 {
+        "1 line".to_owned()
+    } else {
+        format!("{n} lines")
     };
-    Known { reference: one.reference.clone(), fixed_in: one.fixed_in.clone(), applies }
-}
-
-fn incident(one: &rules::Incident) -> Incident {
-    Incident { id: one.id.clone(), root: one.root.clone(), findings: one.findings.clone(), summary: one.summary.clone() }
-}
-
-fn balance(one: &rules::Balance) -> Balance {
-    let side = |(what, count): &(String, u64)| BalanceSide { what: what.clone(), count: *count };
-    Balance {
-        name: one.name.clone(),
-        run: one.run.clone(),
-        left: side(&one.left),
-        right: one.right.iter().map(side).collect(),
-        remainder: one.remainder(),
-        could_be: one.could_be.clone(),
+    match fault.kind {
+        ProblemKind::Unreadable | ProblemKind::ReadError | ProblemKind::DuplicatePiece => {
+            fault.detail.clone()
+        }
+        ProblemKind::Truncated => {
+            "the file ends inside a line; its last record may be cut".to_owned()
+        }
+        ProblemKind::RecordTooLong => {
+            format!("{n} cut where a record grew beyond the bound on its length")
+        }
+        ProblemKind::InvalidUtf8 => {
+            format!("{lines} with bytes that are no UTF-8; shown replaced, counted as they are")
+        }
+        ProblemKind::NulBytes => format!("{lines} with NUL bytes"),
+        ProblemKind::UnknownLevel => format!(
+            "{n} records with a level that no known version prints, or a head that cannot be read"
+        ),
+        ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
+        ProblemKind::TimeStepsBack => {
+            format!("the clock steps back {n} times by more than a minute")
+        }
     }
 }

@@ -1,0 +1,134 @@
+//! Findings, incidents, balances and coverage as rows of the report.
+
+use super::Context;
+use crate::report::model::{
+    Applies, Balance, BalanceSide, Coverage, Finding, FindingWindow, Incident, Known, NearMiss,
+    NotObservable, Runs, Unexplained,
+};
+use crate::rules;
+use crate::signals::tally;
+
+impl Context<'_> {
+    pub(super) fn finding(&self, finding: &rules::Finding) -> Finding {
+        let zone = self.run_zone(&finding.run);
+        let subjects = finding.subjects.iter().map(|(name, values)| {
+            let pairs = values
+                .iter()
+                .map(|subject| serde_json::json!([subject.value, subject.count]))
+                .collect();
+            (name.clone(), serde_json::Value::Array(pairs))
+        });
+        Finding {
+            id: finding.id.clone(),
+            rule: finding.rule.clone(),
+            severity: finding.severity,
+            confidence: finding.confidence,
+            category: finding.category.clone(),
+            title: finding.title.clone(),
+            run: finding.run.clone(),
+            nodes: finding.nodes.clone(),
+            reported_by: finding.reported_by.clone(),
+            accused: finding.accused.clone(),
+            window: FindingWindow {
+                first: finding.window.map(|(first, _)| first.iso(zone)),
+                last: finding.window.map(|(_, last)| last.iso(zone)),
+            },
+            counts: finding.counts.clone(),
+            counts_by_node: finding.counts_by_node.clone(),
+            shares: finding.shares.clone(),
+            subjects: subjects.collect(),
+            evidence: finding
+                .evidence
+                .iter()
+                .map(|(_, one)| self.evidence(one))
+                .collect(),
+            mechanism: finding.mechanism.clone(),
+            not_excluded: finding.not_excluded.clone(),
+            not_this: finding.not_this.clone(),
+            not_observable: finding.not_observable.iter().map(not_observable).collect(),
+            signals: finding.signals.clone(),
+            known: finding.known.iter().map(known).collect(),
+            next_steps: finding.next_steps.clone(),
+            caused_by: finding.caused_by.clone(),
+            runs: Runs {
+                k: finding.runs.0,
+                n: finding.runs.1,
+            },
+            replay: None,
+        }
+    }
+
+    pub(super) fn coverage(&self) -> Coverage {
+        let found = &self.analysis.conclusions.coverage;
+        let example = |one: &Option<tally::Evidence>| one.as_ref().map(|one| self.evidence(one));
+        let unexplained = found.unexplained.iter();
+        let near_misses = found.near_misses.iter();
+        Coverage {
+            error_records: found.error_records,
+            explained: found.explained,
+            unexplained: unexplained
+                .map(|one| Unexplained {
+                    template: one.template.clone(),
+                    level: one.level,
+                    count: one.count,
+                    example: example(&one.example),
+                })
+                .collect(),
+            near_misses: near_misses
+                .map(|one| NearMiss {
+                    signal: one.signal.clone(),
+                    count: one.count,
+                    example: example(&one.example),
+                })
+                .collect(),
+            ignored: Vec::new(),
+        }
+    }
+}
+
+pub(super) fn not_observable(one: &rules::NotObservable) -> NotObservable {
+    NotObservable {
+        signal: one.signal.clone(),
+        run: one.run.clone(),
+        node: one.node.clone(),
+        why: one.why.clone(),
+        collect: one.collect.clone(),
+    }
+}
+
+fn known(one: &rules::Known) -> Known {
+    let applies = match one.applies {
+        Some(true) => Applies::Yes,
+        Some(false) => Applies::No,
+        None => Applies::Unknown,
+    };
+    Known {
+        reference: one.reference.clone(),
+        fixed_in: one.fixed_in.clone(),
+        applies,
+    }
+}
+
+pub(super) fn incident(one: &rules::Incident) -> Incident {
+    Incident {
+        id: one.id.clone(),
+        root: one.root.clone(),
+        findings: one.findings.clone(),
+        summary: one.summary.clone(),
+    }
+}
+
+pub(super) fn balance(one: &rules::Balance) -> Balance {
+    let side = |(what, count): &(String, u64)| BalanceSide {
+        what: what.clone(),
+        count: *count,
+    };
+    Balance {
+        name: one.name.clone(),
+        run: one.run.clone(),
+        left: side(&one.left),
+        right: one.right.iter().map(side).collect(),
+        remainder: one.remainder(),
+        could_be: one.could_be.clone(),
+    }
+}

@@ -1,0 +1,141 @@
+//! Findings in order, tied by declared causes, and the incidents they make.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::RuleBase;
+use super::finding::{Finding, Incident};
+use crate::time::Timestamp;
+
+/// Ties findings to those that explain them: declared, of the same run, begun no later than they end.
+pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
+    let heads: Vec<Head> = findings.iter().map(Head::of).collect();
+    for finding in findings {
+        let Some((_, declared)) = base.rule(&finding.rule) else {
+            continue;
+        };
+        let explains = |head: &&Head| {
+            let begun = head
+                .window
+                .zip(finding.window)
+                .is_none_or(|(cause, effect)| cause.0 <= effect.1);
+            let named = declared
+                .caused_by
+                .iter()
+                .any(|cause| *cause.get_ref() == head.rule);
+            named && begun && head.run == finding.run && head.id != finding.id
+        };
+        finding.caused_by = heads
+            .iter()
+            .filter(explains)
+            .map(|head| head.id.clone())
+            .collect();
+    }
+}
+
+/// What is needed of a finding to be another one's cause.
+struct Head {
+    id: String,
+    rule: String,
+    run: String,
+    window: Option<(Timestamp, Timestamp)>,
+}
+
+impl Head {
+    fn of(finding: &Finding) -> Self {
+        Self {
+            id: finding.id.clone(),
+            rule: finding.rule.clone(),
+            run: finding.run.clone(),
+            window: finding.window,
+        }
+    }
+}
+
+/// Sorts, numbers, and says in how many runs each rule fired.
+pub(super) fn finish(findings: &mut [Finding], runs: usize) {
+    findings.sort_by(|a, b| {
+        let worst = (b.severity, b.confidence).cmp(&(a.severity, a.confidence));
+        worst.then_with(|| {
+            (a.window.map(|w| w.0), &a.rule, &a.run, &a.nodes).cmp(&(
+                b.window.map(|w| w.0),
+                &b.rule,
+                &b.run,
+                &b.nodes,
+            ))
+        })
+    });
+    let mut fired: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for finding in findings.iter() {
+        fired
+            .entry(finding.rule.clone())
+            .or_default()
+            .insert(finding.run.clone());
+    }
+    for (number, finding) in findings.iter_mut().enumerate() {
+        finding.id = format!("F{}", number + 1);
+        let k = fired.get(&finding.rule).map_or(0, BTreeSet::len);
+        finding.runs = (
+            u64::try_from(k).unwrap_or(0),
+            u64::try_from(runs).unwrap_or(0),
+        );
+    }
+}
+
+/// Findings that share a cause, directly or through others, are one incident.
+pub(super) fn incidents(findings: &[Finding]) -> Vec<Incident> {
+    let position = |id: &str| findings.iter().position(|finding| finding.id == id);
+    let mut group: Vec<usize> = (0..findings.len()).collect();
+    for (index, finding) in findings.iter().enumerate() {
+        for cause in finding.caused_by.iter().filter_map(|id| position(id)) {
+            let (from, to) = (
+                group[index].max(group[cause]),
+                group[index].min(group[cause]),
+            );
+            group
+                .iter_mut()
+                .filter(|g| **g == from)
+                .for_each(|g| *g = to);
+        }
+    }
+    let mut incidents: Vec<Incident> = Vec::new();
+    for first in 0..findings.len() {
+        let members: Vec<&Finding> = findings
+            .iter()
+            .zip(&group)
+            .filter(|(_, g)| **g == first)
+            .map(|(f, _)| f)
+            .collect();
+        let Some(root) = members
+            .iter()
+            .find(|f| f.caused_by.is_empty())
+            .or(members.first())
+        else {
+            continue;
+        };
+        let others: Vec<&&Finding> = members.iter().filter(|f| f.id != root.id).collect();
+        let summary = if others.is_empty() {
+            root.title.clone()
+        } else {
+            let follows: Vec<String> = others
+                .iter()
+                .map(|f| format!("{} ({})", f.title, f.id))
+                .collect();
+            format!(
+                "{} ({}); what follows from it: {}",
+                root.title,
+                root.id,
+                follows.join("; ")
+            )
+        };
+        let ids = std::iter::once(root.id.clone())
+            .chain(others.iter().map(|f| f.id.clone()))
+            .collect();
+        incidents.push(Incident {
+            id: format!("I{}", incidents.len() + 1),
+            root: root.id.clone(),
+            findings: ids,
+            summary,
+        });
+    }
+    incidents
+}

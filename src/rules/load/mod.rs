@@ -1,0 +1,189 @@
+//! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
+
+mod origin;
+mod rule;
+mod signal;
+
+use super::schema::File;
+use super::{Environment, RuleBase};
+use crate::scan::{Families, Family};
+use crate::signals::{Signal, SignalSet};
+pub use origin::LoadError;
+use origin::{Origin, check_id, hint_for};
+use rule::{Counters, compile_balance, compile_rule};
+use signal::{compile_context, compile_signal, field_index, signal_index};
+
+/// The rule base that is shipped.
+pub const BUILT_IN: &str = include_str!("../../../rules.toml");
+
+/// Compiles the built-in base and the files given with `--rules`, each as name and text. A later declaration with the
+/// same id replaces an earlier one.
+pub fn load(extra: &[(String, String)]) -> Result<RuleBase, LoadError> {
+    let mut origins = vec![Origin {
+        name: "rules.toml (built in)",
+        text: BUILT_IN,
+    }];
+    origins.extend(extra.iter().map(|(name, text)| Origin { name, text }));
+    let mut loader = Loader::default();
+    for origin in &origins {
+        loader.take(*origin)?;
+    }
+    loader.compile()
+}
+
+/// Declarations with the file they come from.
+#[derive(Default)]
+struct Loader<'t> {
+    file: File,
+    signal_origins: Vec<Origin<'t>>,
+    rule_origins: Vec<Origin<'t>>,
+    balance_origins: Vec<Origin<'t>>,
+    environment_origin: Option<Origin<'t>>,
+}
+
+impl<'t> Loader<'t> {
+    fn take(&mut self, origin: Origin<'t>) -> Result<(), LoadError> {
+        let read: File = toml::from_str(origin.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            origin.fault(span, error.message().trim(), hint_for(error.message()))
+        })?;
+        for code in read.code {
+            self.file.code.retain(|known| known.code != code.code);
+            self.file.code.push(code);
+        }
+        for signal in read.signal {
+            check_id(origin, &signal.id)?;
+            put(
+                &mut self.file.signal,
+                &mut self.signal_origins,
+                signal,
+                origin,
+                |s| s.id.get_ref(),
+            );
+        }
+        for rule in read.rule {
+            check_id(origin, &rule.id)?;
+            put(
+                &mut self.file.rule,
+                &mut self.rule_origins,
+                rule,
+                origin,
+                |r| r.id.get_ref(),
+            );
+        }
+        for balance in read.balance {
+            put(
+                &mut self.file.balance,
+                &mut self.balance_origins,
+                balance,
+                origin,
+                |b| &b.name,
+            );
+        }
+        if read.environment.is_some() {
+            self.file.environment = read.environment;
+            self.environment_origin = Some(origin);
+        }
+        Ok(())
+    }
+
+    fn compile(self) -> Result<RuleBase, LoadError> {
+        let signals = self.signals()?;
+        let mut counters = Counters {
+            signals: &signals,
+            list: Vec::new(),
+        };
+        let mut rules = Vec::new();
+        for (at, (declared, origin)) in self.file.rule.iter().zip(&self.rule_origins).enumerate() {
+            rules.push(compile_rule(
+                at,
+                declared,
+                *origin,
+                &mut counters,
+                &self.file.rule,
+            )?);
+        }
+        let mut balances = Vec::new();
+        let declared = self.file.balance.iter().zip(&self.balance_origins);
+        for (at, (declared, origin)) in declared.enumerate() {
+            balances.push(compile_balance(at, declared, *origin, &mut counters)?);
+        }
+        let counters = counters.list;
+        let environment = self.environment(&signals)?;
+        let families = self.file.code.iter().flat_map(|code| {
+            code.families.iter().map(|family| Family {
+                code: code.code,
+                id: family.id.clone(),
+                contains: family.contains.clone(),
+            })
+        });
+        Ok(RuleBase {
+            families: Families {
+                all: families.collect(),
+            },
+            code_names: self
+                .file
+                .code
+                .iter()
+                .map(|code| (code.code, code.name.clone()))
+                .collect(),
+            signals: SignalSet::new(signals),
+            counters,
+            rules,
+            balances,
+            environment,
+            declared: self.file,
+        })
+    }
+
+    /// All signals, then their contexts, which name other signals.
+    fn signals(&self) -> Result<Vec<Signal>, LoadError> {
+        let declared = || self.file.signal.iter().zip(&self.signal_origins);
+        let mut signals = Vec::new();
+        for (declared, origin) in declared() {
+            signals.push(compile_signal(declared, *origin)?);
+        }
+        for (at, (declared, origin)) in declared().enumerate() {
+            let context = compile_context(declared, *origin, &signals, at)?;
+            signals[at].context = context;
+        }
+        Ok(signals)
+    }
+
+    fn environment(&self, signals: &[Signal]) -> Result<Environment, LoadError> {
+        let (Some(declared), Some(origin)) = (&self.file.environment, self.environment_origin)
+        else {
+            return Ok(Environment::default());
+        };
+        let start = signal_index(signals, &declared.start, origin)?;
+        let zone = signal_index(signals, &declared.zone, origin)?;
+        let field = |signal: u16, name: &toml::Spanned<String>| {
+            field_index(&signals[usize::from(signal)], name, origin)
+        };
+        Ok(Environment {
+            start: Some((
+                start,
+                field(start, &declared.version)?,
+                field(start, &declared.build)?,
+            )),
+            zone: Some((zone, field(zone, &declared.zone_field)?)),
+        })
+    }
+}
+
+/// Adds a declaration, or puts it in the place of the one with the same id.
+fn put<'t, T>(
+    list: &mut Vec<T>,
+    origins: &mut Vec<Origin<'t>>,
+    item: T,
+    origin: Origin<'t>,
+    id: impl Fn(&T) -> &String,
+) {
+    if let Some(at) = list.iter().position(|known| id(known) == id(&item)) {
+        list[at] = item;
+        origins[at] = origin;
+    } else {
+        list.push(item);
+        origins.push(origin);
+    }
+}

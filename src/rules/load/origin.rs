@@ -1,0 +1,125 @@
+//! A rules file as text, and faults located in it.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use crate::time::SECOND;
+
+/// A fault of a rules file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {message}\n{excerpt}{hint}")]
+pub struct LoadError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// The line itself, with a caret below.
+    pub excerpt: String,
+    /// What to do; may be empty.
+    pub hint: String,
+}
+
+/// A rules file as text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'t> {
+    pub(super) name: &'t str,
+    pub(super) text: &'t str,
+}
+
+impl Origin<'_> {
+    pub(super) fn fault(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> LoadError {
+        let start = span.start.min(self.text.len());
+        let before = &self.text[..start];
+        let line_at = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_text = self.text[line_at..].lines().next().unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_at..].chars().count() + 1;
+        let width = span
+            .len()
+            .min(line_text.len().saturating_sub(start - line_at))
+            .max(1);
+        let gutter = line.to_string();
+        let excerpt = format!(
+            "{gutter} | {line_text}\n{:g$} | {:c$}{}\n",
+            "",
+            "",
+            "^".repeat(width),
+            g = gutter.len(),
+            c = column - 1
+        );
+        let hint = hint.into();
+        let hint = if hint.is_empty() {
+            hint
+        } else {
+            format!("hint: {hint}")
+        };
+        LoadError {
+            file: self.name.to_owned(),
+            line,
+            column,
+            message: message.into(),
+            excerpt,
+            hint,
+        }
+    }
+}
+
+pub(super) fn hint_for(message: &str) -> &'static str {
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        "check the spelling against the names listed"
+    } else if message.contains("missing field") {
+        "add the field to this table"
+    } else {
+        ""
+    }
+}
+
+pub(super) fn check_id(origin: Origin<'_>, id: &Spanned<String>) -> Result<(), LoadError> {
+    let text = id.get_ref();
+    let kebab = !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if kebab {
+        return Ok(());
+    }
+    Err(origin.fault(
+        id.span(),
+        format!("the id {text:?} is not in kebab case"),
+        "use lower-case letters, digits and hyphens",
+    ))
+}
+
+/// Reads `10s`, `500ms`, `2m`, `1h` as microseconds.
+pub(super) fn duration(origin: Origin<'_>, text: &Spanned<String>) -> Result<i64, LoadError> {
+    let value = text.get_ref();
+    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+    let number: Option<i64> = value[..digits].parse().ok();
+    let unit = match &value[digits..] {
+        "ms" => Some(SECOND / 1000),
+        "s" => Some(SECOND),
+        "m" => Some(60 * SECOND),
+        "h" => Some(3600 * SECOND),
+        _ => None,
+    };
+    number
+        .zip(unit)
+        .and_then(|(n, unit)| n.checked_mul(unit))
+        .ok_or_else(|| {
+            origin.fault(
+                text.span(),
+                format!("{value:?} is not a duration"),
+                "write a number and a unit: 500ms, 10s, 5m or 1h",
+            )
+        })
+}

@@ -1,0 +1,238 @@
+//! Signals compiled: templates, fields, derived fields, contexts.
+
+use regex::bytes::Regex;
+use toml::Spanned;
+
+use super::origin::{LoadError, Origin, duration};
+use crate::parsers::{FORMATS, Format};
+use crate::rules::schema::{DerivedDecl, SignalDecl};
+use crate::signals::{
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Signal, TallyKind,
+    Template,
+};
+use crate::vocab::Level;
+
+pub(super) fn compile_signal(
+    declared: &SignalDecl,
+    origin: Origin<'_>,
+) -> Result<Signal, LoadError> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut templates = Vec::new();
+    for source in &declared.templates {
+        let field = |name: &str, kind| field_of(&mut fields, name, kind);
+        let compiled = Template::compile(source.get_ref(), field);
+        let compiled = compiled.map_err(|error| origin.fault(source.span(), error.to_string(), ""));
+        templates.push(compiled?);
+    }
+    let mut derived = Vec::new();
+    for one in &declared.derived {
+        derived.push(compile_derived(
+            one,
+            declared.id.get_ref(),
+            origin,
+            &mut fields,
+        )?);
+    }
+    if let Some(context) = &declared.context {
+        for name in context.take.values() {
+            field_of(&mut fields, name, FieldKind::Text);
+        }
+    }
+    for (names, tally) in [
+        (&declared.by, TallyKind::By),
+        (&declared.top, TallyKind::Top),
+    ] {
+        for name in names {
+            let found = fields
+                .iter()
+                .position(|field| field.name == *name.get_ref());
+            let unknown = || unknown_field(origin, name, &fields, declared.id.get_ref());
+            let at = found.ok_or_else(unknown)?;
+            fields[at].tally = tally;
+        }
+    }
+    if fields.len() > FIELDS_MAX {
+        let message = format!(
+            "the signal has {} fields, more than {FIELDS_MAX}",
+            fields.len()
+        );
+        let hint = "leave holes that nothing reads without a name: {:text}";
+        return Err(origin.fault(declared.id.span(), message, hint));
+    }
+    let patterns = |names: &[String]| names.iter().cloned().map(LoggerPattern).collect();
+    Ok(Signal {
+        id: declared.id.get_ref().clone(),
+        what: declared.what.clone(),
+        format: format(declared, origin)?,
+        levels: levels(&declared.levels),
+        loggers: patterns(&declared.loggers),
+        not_loggers: patterns(&declared.not_loggers),
+        codes: declared.codes.clone(),
+        at: declared.at.unwrap_or(At::Anywhere),
+        templates,
+        deep: declared.deep,
+        unless: declared.unless.clone(),
+        fields,
+        derived,
+        context: None,
+        benign: declared.benign,
+    })
+}
+
+fn format(declared: &SignalDecl, origin: Origin<'_>) -> Result<Format, LoadError> {
+    let Some(name) = &declared.format else {
+        return Ok(Format::ClickHouse);
+    };
+    Format::from_name(name.get_ref()).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|spec| spec.name).collect();
+        let message = format!("unknown format {:?}", name.get_ref());
+        origin.fault(
+            name.span(),
+            message,
+            format!("expected one of {}", known.join(", ")),
+        )
+    })
+}
+
+/// Levels as a bit set; all where none is given.
+fn levels(given: &[Level]) -> u16 {
+    let of = |levels: &[Level]| {
+        levels
+            .iter()
+            .fold(0, |bits, level| bits | (1 << level.index()))
+    };
+    if given.is_empty() {
+        of(&Level::ALL)
+    } else {
+        of(given)
+    }
+}
+
+fn compile_derived(
+    declared: &DerivedDecl,
+    signal: &str,
+    origin: Origin<'_>,
+    fields: &mut Vec<Field>,
+) -> Result<Derived, LoadError> {
+    let from = fields
+        .iter()
+        .position(|field| field.name == *declared.from.get_ref());
+    let from = from.ok_or_else(|| unknown_field(origin, &declared.from, fields, signal))?;
+    let mut classes = Vec::new();
+    for (value, source) in &declared.classes {
+        let pattern = Regex::new(source.get_ref()).map_err(|error| {
+            let message = format!("this regular expression cannot be used: {error}");
+            origin.fault(source.span(), message, "")
+        })?;
+        classes.push(Class {
+            value: value.clone(),
+            pattern,
+        });
+    }
+    let otherwise = declared.otherwise.as_deref().unwrap_or("other").to_owned();
+    let field = field_of(fields, &declared.field, FieldKind::Word);
+    Ok(Derived {
+        from,
+        field,
+        classes,
+        otherwise,
+    })
+}
+
+/// The index of a field, added if it is new.
+fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
+    if let Some(at) = fields.iter().position(|field| field.name == name) {
+        return at;
+    }
+    fields.push(Field {
+        name: name.to_owned(),
+        kind,
+        tally: TallyKind::Not,
+    });
+    fields.len() - 1
+}
+
+fn unknown_field(
+    origin: Origin<'_>,
+    name: &Spanned<String>,
+    fields: &[Field],
+    signal: &str,
+) -> LoadError {
+    let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let hint = if known.is_empty() {
+        "it has no fields".to_owned()
+    } else {
+        format!("its fields are {}", known.join(", "))
+    };
+    origin.fault(
+        name.span(),
+        format!("the signal {signal} has no field {:?}", name.get_ref()),
+        hint,
+    )
+}
+
+pub(super) fn field_index(
+    signal: &Signal,
+    name: &Spanned<String>,
+    origin: Origin<'_>,
+) -> Result<usize, LoadError> {
+    signal
+        .field(name.get_ref())
+        .ok_or_else(|| unknown_field(origin, name, &signal.fields, &signal.id))
+}
+
+pub(super) fn signal_index(
+    signals: &[Signal],
+    name: &Spanned<String>,
+    origin: Origin<'_>,
+) -> Result<u16, LoadError> {
+    let at = signals
+        .iter()
+        .position(|signal| signal.id == *name.get_ref())
+        .and_then(|at| u16::try_from(at).ok());
+    at.ok_or_else(|| {
+        let ids: Vec<&str> = signals.iter().map(|signal| signal.id.as_str()).collect();
+        origin.fault(
+            name.span(),
+            format!("there is no signal {:?}", name.get_ref()),
+            nearest(name.get_ref(), &ids),
+        )
+    })
+}
+
+/// A hint with the names that begin alike, or all of them.
+pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+    let head: String = name.chars().take(3).collect();
+    let alike: Vec<&str> = known
+        .iter()
+        .copied()
+        .filter(|id| id.starts_with(&head))
+        .collect();
+    let listed = if alike.is_empty() { known } else { &alike };
+    format!("expected one of {}", listed.join(", "))
+}
+
+/// The context of the signal at `at`, which names another one of `signals`.
+pub(super) fn compile_context(
+    declared: &SignalDecl,
+    origin: Origin<'_>,
+    signals: &[Signal],
+    at: usize,
+) -> Result<Option<Context>, LoadError> {
+    let Some(context) = &declared.context else {
+        return Ok(None);
+    };
+    let other = usize::from(signal_index(signals, &context.signal, origin)?);
+    let mut take = Vec::new();
+    for (from, to) in &context.take {
+        let from = field_index(&signals[other], from, origin)?;
+        take.push((from, signals[at].field(to).unwrap_or_default()));
+    }
+    let span = duration(origin, &context.within)?;
+    Ok(Some(Context {
+        signal: other,
+        direction: context.direction,
+        span,
+        take,
+    }))
+}

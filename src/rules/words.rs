@@ -1,0 +1,74 @@
+//! Titles with their numbers: `{name}` replaced by a count, a share or a list of servers, `{name|copy|copies}` by a count
+//! and what is counted.
+
+use std::collections::BTreeMap;
+
+/// What a title may name.
+pub(super) struct Words<'a> {
+    pub(super) counts: &'a BTreeMap<String, u64>,
+    pub(super) shares: &'a BTreeMap<String, f64>,
+    pub(super) nodes: &'a [String],
+    pub(super) reporters: &'a [String],
+    pub(super) accused: &'a [String],
+}
+
+impl Words<'_> {
+    /// Replaces every `{name}`.
+    pub(super) fn fill(&self, template: &str) -> String {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, tail)) = rest.split_once('{') {
+            let Some((name, after)) = tail.split_once('}') else {
+                break;
+            };
+            out.push_str(before);
+            out.push_str(&self.word(name));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn word(&self, name: &str) -> String {
+        if let Some((name, forms)) = name.split_once('|') {
+            let one = self.counts.get(name) == Some(&1);
+            let (singular, plural) = forms.split_once('|').unwrap_or((forms, forms));
+            return format!(
+                "{} {}",
+                self.word(name),
+                if one { singular } else { plural }
+            );
+        }
+        match name {
+            "nodes" => list(self.nodes),
+            "reporters" => list(self.reporters),
+            "accused" => list(self.accused),
+            _ => match (self.counts.get(name), self.shares.get(name)) {
+                (Some(count), _) => thousands(*count),
+                (None, Some(share)) => format!("{:.1} %", share * 100.0),
+                (None, None) => "n/o".to_owned(),
+            },
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "a server that no record names".to_owned(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// A count with a comma between groups of three digits.
+fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
