@@ -8,6 +8,8 @@ use crate::vocab::Level;
 pub struct Record<'a> {
     /// When the server's clock says it happened; `None` for formats without stamps.
     pub time: Option<Timestamp>,
+    /// The node that the line itself names; empty where the file's path does.
+    pub node: &'a [u8],
     /// The level as printed, [`Level::None`] when the word is unknown.
     pub level: Level,
     /// The thread: an operating system id in current versions, a small number per process in 18.16.
@@ -20,6 +22,22 @@ pub struct Record<'a> {
     pub message: &'a [u8],
     /// The lines that continue the record, without the head's line; empty for most.
     pub rest: &'a [u8],
+}
+
+impl Record<'_> {
+    /// Where its message begins in `bytes`, which it was parsed from.
+    pub fn message_at(&self, bytes: &[u8]) -> usize {
+        offset_in(bytes, self.message)
+    }
+}
+
+/// Where `inner`, a part of `outer`, begins in it.
+pub(crate) fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
+    inner
+        .as_ptr()
+        .addr()
+        .saturating_sub(outer.as_ptr().addr())
+        .min(outer.len())
 }
 
 /// Where a record stands: the citation of every number in every report.

@@ -16,7 +16,8 @@ pub struct Timestamp(pub i64);
 pub const SECOND: i64 = 1_000_000;
 /// Microseconds in a minute.
 pub const MINUTE: i64 = 60 * SECOND;
-const DAY: i64 = 24 * 60 * MINUTE;
+/// Microseconds in a day.
+pub const DAY: i64 = 24 * 60 * MINUTE;
 
 impl Timestamp {
     /// Reads `YYYY.MM.DD HH:MM:SS.uuuuuu` (26 bytes) at the start of `text`; `None` if a digit or a range is wrong.
@@ -49,6 +50,22 @@ impl Timestamp {
         Some((Self(micros), 19 + length))
     }
 
+    /// Reads `HH:MM:SS,mmm` (12 bytes; a dot will do) as a time on the first day there is.
+    pub fn read_time_of_day(text: &[u8]) -> Option<Self> {
+        let head: &[u8; 12] = text.first_chunk()?;
+        let number = |at: usize| {
+            let (tens, units) = (head[at].wrapping_sub(b'0'), head[at + 1].wrapping_sub(b'0'));
+            (tens < 10 && units < 10).then_some(i64::from(tens) * 10 + i64::from(units))
+        };
+        let (hour, minute, second) = (number(0)?, number(3)?, number(6)?);
+        let last = head[11].wrapping_sub(b'0');
+        let millis = number(9)? * 10 + i64::from(last);
+        let separators_fit = head[2] == b':' && head[5] == b':' && matches!(head[8], b',' | b'.');
+        let fits = separators_fit && last < 10 && hour < 24 && minute < 60 && second < 61;
+        let seconds = (hour * 60 + minute) * 60 + second;
+        fits.then_some(Self(seconds * SECOND + millis * (SECOND / 1000)))
+    }
+
     /// The minute this stamp falls in, counted from 1970.
     pub fn minute(self) -> i64 {
         self.0.div_euclid(MINUTE)
@@ -64,6 +81,9 @@ impl Timestamp {
         let Some(naive) = self.naive() else {
             return "out of range".to_owned();
         };
+        if zone == Zone::Dateless {
+            return naive.format("T%H:%M:%S%.6f").to_string();
+        }
         let stamp = naive.format("%Y-%m-%dT%H:%M:%S%.6f");
         match zone.offset_at(naive) {
             Some(offset) => format!("{stamp}{offset}"),
@@ -148,6 +168,8 @@ pub enum Zone {
     /// Neither the log nor the user says.
     #[default]
     Unknown,
+    /// The log writes a time of day without a date.
+    Dateless,
     /// A zone of the IANA data base, or a fixed offset under its `Etc/` name.
     Named(chrono_tz::Tz),
 }
@@ -165,7 +187,7 @@ impl Zone {
     /// The zone's name, if known.
     pub fn name(self) -> Option<&'static str> {
         match self {
-            Self::Unknown => None,
+            Self::Unknown | Self::Dateless => None,
             Self::Named(tz) => Some(tz.name()),
         }
     }
@@ -173,7 +195,7 @@ impl Zone {
     /// The offset in force at a local time; the earlier one where clocks were set back.
     fn offset_at(self, local: NaiveDateTime) -> Option<chrono::FixedOffset> {
         match self {
-            Self::Unknown => None,
+            Self::Unknown | Self::Dateless => None,
             Self::Named(tz) => tz
                 .offset_from_local_datetime(&local)
                 .earliest()

@@ -1,6 +1,7 @@
 //! The command line: arguments become a plan, an outcome becomes an exit code. Opens no input and concludes nothing.
 
 mod analyze;
+mod explain;
 mod lines;
 mod options;
 mod progress;
@@ -26,6 +27,8 @@ enum Command {
     Analyze(analyze::Arguments),
     /// Lists the records behind a signal's count, and why a plain grep counts differently.
     Lines(lines::Arguments),
+    /// Says of a line whether and why it counts for a rule, and why the rule fires or keeps silent.
+    Explain(explain::Arguments),
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
@@ -62,6 +65,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
+        Command::Explain(arguments) => explain::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
     };
     let result = result.and_then(|outcome| {

@@ -60,6 +60,8 @@ const GENERIC_STEMS: &[&str] = &[
     "output",
     "log",
     "zookeeper",
+    "soak",
+    "harness",
     "clickhouse-server-stderr",
     "clickhouse-server-stdout",
 ];

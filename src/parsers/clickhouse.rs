@@ -57,6 +57,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
     let level = Level::from_head(level).unwrap_or(Level::None);
     Some(Record {
         time: Some(time),
+        node: b"",
         level,
         thread,
         query_id,

@@ -30,6 +30,7 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
     let record = Record {
         time: None,
+        node: b"",
         level: Level::None,
         thread: 0,
         query_id: b"",

@@ -4,6 +4,7 @@
 //! trace is continuation lines and not a failure, and a file may be cut anywhere at a head.
 
 pub mod clickhouse;
+mod controller;
 mod core_dump;
 pub mod exception;
 mod stderr;
@@ -20,6 +21,8 @@ pub enum Format {
     Stderr,
     /// The image of a process that died: an ELF core.
     CoreDump,
+    /// The log of an HA controller.
+    Controller,
 }
 
 /// What is registered of a format.
@@ -31,6 +34,8 @@ pub struct Spec {
     pub name: &'static str,
     /// Whether its records are log records: they enter `records.total`.
     pub counts_records: bool,
+    /// Whether its lines name their node, and have a time of day without a date.
+    pub nodes_in_lines: bool,
     /// How many bytes are read at all; `None` for the whole file.
     pub head_bytes: Option<u64>,
     /// Whether a line starts a record.
@@ -46,6 +51,7 @@ pub const FORMATS: &[Spec] = &[
         format: Format::ClickHouse,
         name: "clickhouse",
         counts_records: true,
+        nodes_in_lines: false,
         head_bytes: None,
         is_head: clickhouse::is_head,
         parse: clickhouse::parse,
@@ -55,6 +61,7 @@ pub const FORMATS: &[Spec] = &[
         format: Format::Stderr,
         name: "server-stderr",
         counts_records: false,
+        nodes_in_lines: false,
         head_bytes: None,
         is_head: stderr::is_head,
         parse: stderr::parse,
@@ -64,10 +71,21 @@ pub const FORMATS: &[Spec] = &[
         format: Format::CoreDump,
         name: "core-dump",
         counts_records: false,
+        nodes_in_lines: false,
         head_bytes: Some(core_dump::HEAD_BYTES),
         is_head: core_dump::is_head,
         parse: core_dump::parse,
         claims: core_dump::claims,
+    },
+    Spec {
+        format: Format::Controller,
+        name: "ha-controller",
+        counts_records: true,
+        nodes_in_lines: true,
+        head_bytes: None,
+        is_head: controller::is_head,
+        parse: controller::parse,
+        claims: controller::claims,
     },
 ];
 
@@ -78,7 +96,13 @@ impl Format {
             Self::ClickHouse => &FORMATS[0],
             Self::Stderr => &FORMATS[1],
             Self::CoreDump => &FORMATS[2],
+            Self::Controller => &FORMATS[3],
         }
+    }
+
+    /// Its place in [`FORMATS`].
+    pub fn index(self) -> usize {
+        self as usize
     }
 
     /// The format registered under a name.
@@ -106,6 +130,7 @@ impl Format {
         match self {
             Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
             Self::Stderr | Self::CoreDump => None,
+            Self::Controller => controller::stamp(line),
         }
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
     let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
     Some(Record {
         time: None,
+        node: b"",
         level: Level::None,
         thread: 0,
         query_id: b"",

@@ -1,6 +1,7 @@
 //! What is known of the inputs before the scan, and what the scan adds.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::sync::atomic::Ordering;
 
@@ -45,6 +46,8 @@ pub(super) struct ArtifactFacts {
 #[derive(Debug)]
 pub(super) struct NodeScan {
     pub(super) tally: NodeTally,
+    /// Nodes that lines of its logs name.
+    pub(super) others: Vec<NodeTally>,
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
 }
 
@@ -274,10 +277,11 @@ pub(super) fn assemble(
     rules: &RuleBase,
 ) -> Analysis {
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
-    let mut tallies = Vec::new();
+    let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
         facts.extend(node.artifacts);
         tallies.push(node.tally);
+        tallies.extend(node.others);
     }
     let inputs = looked
         .artifacts
@@ -285,7 +289,7 @@ pub(super) fn assemble(
         .enumerate()
         .map(|(index, seen)| seen.facts(facts.remove(&index).unwrap_or_default()));
     let inputs: Vec<InputFacts> = inputs.collect();
-    let nodes: Vec<NodeFacts> = tallies
+    let nodes: Vec<NodeFacts> = joined(tallies)
         .into_iter()
         .map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals))
         .collect();
@@ -296,6 +300,18 @@ pub(super) fn assemble(
         nodes,
         conclusions,
     }
+}
+
+/// One tally per node of a run, in order; a tally that nothing was counted in is left out beside another.
+fn joined(tallies: Vec<NodeTally>) -> Vec<NodeTally> {
+    let mut nodes: BTreeMap<(String, String), NodeTally> = BTreeMap::new();
+    for tally in tallies {
+        match nodes.entry((tally.run.clone(), tally.node.clone())) {
+            Entry::Vacant(place) => drop(place.insert(tally)),
+            Entry::Occupied(mut known) => known.get_mut().absorb(tally),
+        }
+    }
+    nodes.into_values().collect()
 }
 
 impl Seen {

@@ -1,10 +1,13 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
+mod find;
+mod folding;
 mod inputs;
 mod reader;
 mod run;
 mod trial;
 
+pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
 
 use std::path::PathBuf;
@@ -70,6 +73,16 @@ pub enum Error {
     /// A given path cannot be looked at.
     #[error(transparent)]
     Intake(#[from] intake::Error),
+    /// A line that was asked for is not there, or belongs to no record.
+    #[error("{path}:{line}: {why}")]
+    Line {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is the matter.
+        why: &'static str,
+    },
     /// The threads could not be started.
     #[error("cannot start {threads} threads")]
     Threads {

@@ -4,20 +4,19 @@
 //! reading by one task at a time. So a thread unpacks while others scan, and what comes out depends on the input alone.
 //! What is in flight is bounded per node, and so is the number of nodes at work.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::{Scope, ThreadPool};
 
-use super::inputs::{ArtifactFacts, Looked, NodeScan};
+use super::folding::{Done, Folding};
+use super::inputs::{Looked, NodeScan};
 use super::reader::{NodeReader, Step, Work};
 use super::{Plan, Progress};
-use crate::intake::Role;
 use crate::rules::RuleBase;
 use crate::scan::{BlockContext, Grep, Scanner};
-use crate::signals::tally::NodeTally;
-use crate::streams::{Fold, FoldRules, Log, Scanned, Twins};
+use crate::streams::{FoldRules, Log, Scanned};
 
 /// Blocks of one node between reading and folding: enough to keep the threads busy, few enough to stay small.
 const IN_FLIGHT: usize = 6;
@@ -43,6 +42,7 @@ pub(super) fn scan(
     let fold_rules = FoldRules {
         signals: &rules.signals,
         counters: &rules.counters,
+        stalls: &rules.stalls,
         subjects_max: plan.subjects_max,
         start: rules.environment.start_signal(),
         listed: plan.listing.map(|l| (l.signal, l.records_max)),
@@ -57,7 +57,7 @@ pub(super) fn scan(
     let tasks: Vec<NodeTask<'_>> = by_node
         .into_iter()
         .map(|((run, node), logs)| {
-            let tally = NodeTally::new(&run, &node, rules.signals.signals(), rules.counters.len());
+            let tally = fold_rules.tally(&run, &node);
             let folding = Folding::new(fold_rules, tally, &logs);
             NodeTask {
                 reader: Mutex::new(Reading {
@@ -130,16 +130,6 @@ struct State {
     reading: bool,
     ended: bool,
     buffers: Vec<Vec<u8>>,
-}
-
-/// A step after its scan.
-enum Done {
-    Block(Role, Arc<Scanned>),
-    Ended {
-        artifact: usize,
-        error: Option<String>,
-    },
-    LogEnded,
 }
 
 impl<'t, 'e> Shared<'t, 'e> {
@@ -252,105 +242,4 @@ impl<'t, 'e> Shared<'t, 'e> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The folds of one node's logs, one after another.
-struct Folding<'e> {
-    rules: FoldRules<'e>,
-    logs: VecDeque<(bool, bool)>,
-    fold: Option<(Fold<'e>, Twins)>,
-    tally: Option<NodeTally>,
-    artifacts: BTreeMap<usize, ArtifactFacts>,
-}
-
-impl<'e> Folding<'e> {
-    fn new(rules: FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
-        let is_log = |log: &Log| {
-            log.main
-                .pieces
-                .iter()
-                .chain(&log.err.pieces)
-                .all(|s| s.format.spec().counts_records)
-        };
-        let logs = logs
-            .iter()
-            .map(|log| {
-                (
-                    is_log(log),
-                    !log.err.pieces.is_empty() && !log.main.pieces.is_empty(),
-                )
-            })
-            .collect();
-        Self {
-            rules,
-            logs,
-            fold: None,
-            tally: Some(tally),
-            artifacts: BTreeMap::new(),
-        }
-    }
-
-    /// Folds one step; gives back a block's memory if nothing points into it any more.
-    fn take(&mut self, done: Done) -> Option<Vec<u8>> {
-        match done {
-            Done::Block(role, mut scanned) => {
-                self.place(&mut scanned);
-                let (fold, twins) = self.open()?;
-                match role {
-                    Role::Main => twins.main(&scanned, fold),
-                    Role::Err => twins.err(&scanned, fold),
-                }
-                Arc::into_inner(scanned).map(|scanned| scanned.block.bytes)
-            }
-            Done::Ended { artifact, error } => {
-                let facts = self.artifacts.entry(artifact).or_default();
-                facts.error = error.or(facts.error.take());
-                None
-            }
-            Done::LogEnded => {
-                self.open()?;
-                let (mut fold, twins) = self.fold.take()?;
-                twins.finish(&mut fold);
-                self.tally = Some(fold.finish());
-                self.logs.pop_front();
-                None
-            }
-        }
-    }
-
-    /// The fold of the log being read.
-    fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
-        if self.fold.is_none() {
-            let &(is_log, twins) = self.logs.front()?;
-            self.fold = Some((
-                Fold::new(self.rules, self.tally.take()?, !is_log),
-                Twins::new(twins),
-            ));
-        }
-        self.fold.as_mut()
-    }
-
-    /// Gives a block its lines, and its artifact its totals.
-    fn place(&mut self, scanned: &mut Arc<Scanned>) {
-        let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
-        if let Some(scanned) = Arc::get_mut(scanned) {
-            scanned.first_line = facts.lines + 1;
-        }
-        facts.add(&scanned.scan);
-    }
-
-    fn finish(self) -> NodeScan {
-        let tally = self.tally.unwrap_or_else(|| {
-            NodeTally::new(
-                "",
-                "",
-                self.rules.signals.signals(),
-                self.rules.counters.len(),
-            )
-        });
-        NodeScan {
-            tally,
-            artifacts: self.artifacts,
-        }
-    }
 }

@@ -5,6 +5,7 @@
 pub mod assemble;
 mod counts;
 pub mod escape;
+pub mod explanation;
 mod figures;
 mod folder;
 pub mod json;

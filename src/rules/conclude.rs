@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::condition::Scene;
 use super::coverage::{self, Coverage};
 use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
+use super::ground::Ground;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{FieldRef, RuleDecl, Scope};
 use super::words::Words;
@@ -19,63 +20,6 @@ const SUBJECTS_MAX: usize = 10;
 const EVIDENCE_PER_COUNT: usize = 2;
 /// What to collect where a signal says nothing better.
 const COLLECT: &str = "the node's main log at its full level, with its rotated pieces";
-
-/// What a finding stands on: a rule that fired, and where.
-struct Ground<'a> {
-    rule: &'a Rule,
-    declared: &'a RuleDecl,
-    facts: &'a [&'a NodeFacts],
-    scene: Scene<'a>,
-}
-
-impl Ground<'_> {
-    fn counter(&self, name: &str) -> Option<usize> {
-        let mut counts = self.rule.counts.iter();
-        counts
-            .find(|(known, _)| known == name)
-            .map(|(_, counter)| *counter)
-    }
-
-    fn counts(&self) -> BTreeMap<String, u64> {
-        let counts = self.rule.counts.iter();
-        counts
-            .map(|(name, counter)| (name.clone(), self.scene.sum(*counter)))
-            .collect()
-    }
-
-    fn counts_by_node(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
-        let of = |node: &NodeTally| {
-            let counts = self.rule.counts.iter();
-            counts
-                .map(|(name, c)| (name.clone(), node.counters[*c].all.count))
-                .collect()
-        };
-        self.scene
-            .nodes
-            .iter()
-            .map(|node| (node.node.clone(), of(node)))
-            .collect()
-    }
-
-    fn shares(&self) -> BTreeMap<String, f64> {
-        let mut shares = BTreeMap::new();
-        for (name, share) in &self.declared.shares {
-            let of: Option<Vec<usize>> = share
-                .of
-                .iter()
-                .map(|name| self.counter(name.get_ref()))
-                .collect();
-            let part = self.counter(share.count.get_ref());
-            if let Some(value) = part
-                .zip(of)
-                .and_then(|(part, of)| self.scene.share(part, &of))
-            {
-                shares.insert(name.clone(), value);
-            }
-        }
-        shares
-    }
-}
 
 /// What the rules conclude.
 #[derive(Debug, Default)]
@@ -163,6 +107,8 @@ impl RuleBase {
                     declared,
                     facts: &nodes,
                     scene,
+                    signals: &self.signals,
+                    watches: &self.stalls,
                 };
                 findings.push(self.finding(&ground, verdict, run));
             }
@@ -175,9 +121,11 @@ impl RuleBase {
             declared,
             facts,
             scene,
+            ..
         } = ground;
         let counts = ground.counts();
         let shares = ground.shares();
+        let facts_found = ground.facts();
         let values = |field: &FieldRef| {
             self.values(
                 scene,
@@ -198,6 +146,7 @@ impl RuleBase {
         let words = Words {
             counts: &counts,
             shares: &shares,
+            facts: &facts_found,
             nodes: &nodes,
             reporters: &reported_by,
             accused: &accused,
@@ -228,6 +177,7 @@ impl RuleBase {
             next_steps: declared.next_steps.clone(),
             caused_by: Vec::new(),
             runs: (0, 0),
+            facts: facts_found.clone(),
             counts_by_node: ground.counts_by_node(),
             nodes,
             reported_by,
@@ -266,7 +216,7 @@ impl RuleBase {
         for &index in signals {
             let signal = self.signals.signal(index);
             let declared = &self.declared.signal[usize::from(index)];
-            for node in nodes.iter().filter(|node| node.seen.main || node.seen.err) {
+            for node in nodes.iter().filter(|node| observe::concerns(signal, node)) {
                 if let Some(why) = observe::obstacle(signal, node) {
                     let collect = declared
                         .collect
@@ -371,20 +321,33 @@ fn distinct(subjects: impl Iterator<Item = Subject>) -> Vec<String> {
 
 /// The signals that a rule counts.
 fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
-    rule.counts
+    let counts = rule
+        .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal)
-        .collect()
+        .map(|(_, counter)| base.counters[*counter].signal);
+    let stalls = rule
+        .stalls
+        .iter()
+        .map(|(_, stall)| base.stalls[*stall].signal);
+    counts.chain(stalls).collect()
 }
 
+/// When it was: the stalls that made the rule fire, or else all that it counts.
 fn window(rule: &Rule, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
-    let spans = rule.counts.iter().flat_map(|(_, counter)| {
-        scene
-            .nodes
+    let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
+    let stalls = rule.when.stalls();
+    let stalled = scene.nodes.iter().flat_map(|node| {
+        let longest = stalls
             .iter()
-            .filter_map(|node| node.counters[*counter].all.span)
+            .filter_map(|&stall| node.stalls[stall].longest.as_ref());
+        longest.map(|stall| stall.span)
     });
-    spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    let counted = scene.nodes.iter().flat_map(|node| {
+        rule.counts
+            .iter()
+            .filter_map(|(_, counter)| node.counters[*counter].all.span)
+    });
+    stalled.reduce(join).or_else(|| counted.reduce(join))
 }
 
 /// The records that show a finding: of the counts that the rule names for it, in that order; else of all.

@@ -4,6 +4,7 @@
 //! unknown. What is unknown never makes a rule fire.
 
 use super::observe;
+use super::times::TimeTest;
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally};
 
@@ -16,6 +17,33 @@ pub enum Condition {
     Any(Vec<Condition>),
     /// None holds.
     None(Vec<Condition>),
+    /// At most so many over all nodes, where that could have been observed.
+    AtMost {
+        /// The counter.
+        counter: usize,
+        /// How many.
+        count: u64,
+    },
+    /// A share of a whole within bounds; unknown for an empty whole.
+    Share {
+        /// The counter of the part.
+        counter: usize,
+        /// The counters of the whole.
+        of: Vec<usize>,
+        /// At least this.
+        at_least: Option<f64>,
+        /// Below this.
+        below: Option<f64>,
+    },
+    /// A test of counts; always known.
+    Count(CountTest),
+    /// A test of stamps; always known.
+    Time(TimeTest),
+}
+
+/// A test of counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CountTest {
     /// At least so many over all nodes.
     AtLeast {
         /// The counter.
@@ -40,24 +68,6 @@ pub enum Condition {
         window: usize,
         /// How many nodes.
         nodes: u64,
-    },
-    /// At most so many over all nodes, where that could have been observed.
-    AtMost {
-        /// The counter.
-        counter: usize,
-        /// How many.
-        count: u64,
-    },
-    /// A share of a whole within bounds; unknown for an empty whole.
-    Share {
-        /// The counter of the part.
-        counter: usize,
-        /// The counters of the whole.
-        of: Vec<usize>,
-        /// At least this.
-        at_least: Option<f64>,
-        /// Below this.
-        below: Option<f64>,
     },
     /// The counter's signal could have been observed on every node.
     Observable {
@@ -96,7 +106,7 @@ impl Scene<'_> {
         (whole > 0).then(|| self.sum(counter) as f64 / whole as f64)
     }
 
-    fn nodes_with(&self, fits: impl Fn(&NodeTally) -> bool) -> u64 {
+    pub(super) fn nodes_with(&self, fits: impl Fn(&NodeTally) -> bool) -> u64 {
         u64::try_from(self.nodes.iter().filter(|node| fits(node)).count()).unwrap_or(u64::MAX)
     }
 
@@ -109,25 +119,56 @@ impl Scene<'_> {
 }
 
 impl Condition {
+    /// The stalls that the condition needs to hold.
+    pub(super) fn stalls(&self) -> Vec<usize> {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::stalls).collect(),
+            Self::Time(TimeTest::Stall { stall, .. }) => vec![*stall],
+            Self::None(_)
+            | Self::AtMost { .. }
+            | Self::Share { .. }
+            | Self::Count(_)
+            | Self::Time(
+                TimeTest::Together { .. } | TimeTest::Sequence { .. } | TimeTest::Silence { .. },
+            ) => Vec::new(),
+        }
+    }
+
     /// Whether the condition holds; `None` is unknown.
     pub fn holds(&self, scene: &Scene<'_>) -> Option<bool> {
         match self {
             Self::All(parts) => all(parts.iter().map(|part| part.holds(scene))),
-            Self::Any(parts) => all(parts
-                .iter()
-                .map(|part| part.holds(scene).map(|holds| !holds)))
-            .map(|none| !none),
-            Self::None(parts) => all(parts
-                .iter()
-                .map(|part| part.holds(scene).map(|holds| !holds))),
-            Self::AtLeast { counter, count } => Some(scene.sum(*counter) >= *count),
+            Self::Any(parts) => none(parts, scene).map(|none| !none),
+            Self::None(parts) => none(parts, scene),
+            Self::AtMost { counter, count } => match scene.sum(*counter) <= *count {
+                true if !scene.observable(*counter) => None,
+                within => Some(within),
+            },
+            Self::Share {
+                counter,
+                of,
+                at_least,
+                below,
+            } => {
+                let share = scene.share(*counter, of)?;
+                let high = at_least.is_none_or(|bound| share >= bound);
+                Some(high && below.is_none_or(|bound| share < bound))
+            }
+            Self::Count(test) => Some(test.holds(scene)),
+            Self::Time(test) => Some(test.holds(scene)),
+        }
+    }
+}
+
+impl CountTest {
+    fn holds(&self, scene: &Scene<'_>) -> bool {
+        match self {
+            Self::AtLeast { counter, count } => scene.sum(*counter) >= *count,
             Self::OnNodes {
                 counter,
                 count,
                 nodes,
-            } => {
-                Some(scene.nodes_with(|node| node.counters[*counter].all.count >= *count) >= *nodes)
-            }
+            } => scene.nodes_with(|node| node.counters[*counter].all.count >= *count) >= *nodes,
             Self::Within {
                 counter,
                 window,
@@ -141,27 +182,18 @@ impl Condition {
                         .flatten()
                         .is_some()
                 };
-                Some(scene.nodes_with(filled) >= *nodes)
+                scene.nodes_with(filled) >= *nodes
             }
-            Self::AtMost { counter, count } => match scene.sum(*counter) <= *count {
-                true if !scene.observable(*counter) => None,
-                within => Some(within),
-            },
-            Self::Share {
-                counter,
-                of,
-                at_least,
-                below,
-            } => {
-                let share = scene.share(*counter, of)?;
-                Some(
-                    at_least.is_none_or(|bound| share >= bound)
-                        && below.is_none_or(|bound| share < bound),
-                )
-            }
-            Self::Observable { counter } => Some(scene.observable(*counter)),
+            Self::Observable { counter } => scene.observable(*counter),
         }
     }
+}
+
+/// Whether none of `parts` holds.
+fn none(parts: &[Condition], scene: &Scene<'_>) -> Option<bool> {
+    all(parts
+        .iter()
+        .map(|part| part.holds(scene).map(|holds| !holds)))
 }
 
 /// Whether all hold: one that does not decides, then one that is unknown.

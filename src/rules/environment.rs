@@ -1,6 +1,7 @@
 //! What a node says of its process: version, build, starts, zone.
 
 use crate::analysis::NodeFacts;
+use crate::parsers::Format;
 use crate::signals::SignalSet;
 use crate::signals::tally::NodeTally;
 use crate::time::Zone;
@@ -47,7 +48,10 @@ impl Environment {
                 .first()
                 .and_then(|name| Zone::from_name(name))
         });
-        let zone = if given == Zone::Unknown {
+        let undated = tally.seen.has(Format::Controller) && !tally.seen.has(Format::ClickHouse);
+        let zone = if undated {
+            Zone::Dateless
+        } else if given == Zone::Unknown {
             named.unwrap_or_default()
         } else {
             given

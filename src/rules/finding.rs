@@ -39,6 +39,8 @@ pub struct Finding {
     pub shares: BTreeMap<String, f64>,
     /// What it is about, most frequent first.
     pub subjects: BTreeMap<String, Vec<Subject>>,
+    /// Single values: positions, names, measures.
+    pub facts: BTreeMap<String, String>,
     /// The node of each record, and the record.
     pub evidence: Vec<(String, Evidence)>,
     /// How it comes about.

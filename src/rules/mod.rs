@@ -7,19 +7,23 @@ mod conclude;
 pub mod condition;
 mod coverage;
 mod environment;
+mod explain;
 mod finding;
+mod ground;
 mod incidents;
 mod lint;
 mod load;
 mod observe;
 mod samples;
 pub mod schema;
+pub mod times;
 mod versions;
 mod words;
 
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::Environment;
+pub use explain::{Explained, State, explain};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load};
@@ -27,8 +31,11 @@ pub use samples::{Sample, SampleKind, samples};
 
 use crate::scan::Families;
 use crate::signals::SignalSet;
-use crate::signals::tally::Counter;
+use crate::signals::tally::{Counter, StallWatch};
 use crate::vocab::{Confidence, Severity};
+
+/// What a fact may be beside a field of the stall's signal.
+pub const STALL_MEASURES: &[&str] = &["repeats", "duration-s", "period-s", "node"];
 
 /// A compiled rule base.
 #[derive(Debug)]
@@ -41,6 +48,8 @@ pub struct RuleBase {
     pub code_names: Vec<(u32, String)>,
     /// The counts that rules ask for.
     pub counters: Vec<Counter>,
+    /// The stalls that rules ask for.
+    pub stalls: Vec<StallWatch>,
     /// The rules, in the order of declaration.
     pub rules: Vec<Rule>,
     /// The balances.
@@ -58,6 +67,8 @@ pub struct Rule {
     pub declared: usize,
     /// Its named counts: name and counter.
     pub counts: Vec<(String, usize)>,
+    /// Its named stalls: name and index.
+    pub stalls: Vec<(String, usize)>,
     /// When it fires.
     pub when: condition::Condition,
     /// Its verdicts; the first that holds is given.

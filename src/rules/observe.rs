@@ -5,18 +5,33 @@ use crate::signals::Signal;
 use crate::signals::tally::NodeTally;
 use crate::vocab::Level;
 
+/// Whether `node` runs what writes such signals at all: only then is their absence worth a word.
+pub(super) fn concerns(signal: &Signal, node: &NodeTally) -> bool {
+    match signal.format {
+        Format::ClickHouse | Format::Stderr | Format::CoreDump => node.seen.has(Format::ClickHouse),
+        Format::Controller => node.seen.has(Format::Controller),
+    }
+}
+
 /// Why `signal` could not have been seen on `node`; `None` if it could.
 pub(super) fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
     match signal.format {
         Format::Stderr => {
-            (!node.seen.stderr).then(|| "the server's standard error is not here".to_owned())
+            let missing = !node.seen.has(Format::Stderr);
+            missing.then(|| "the server's standard error is not here".to_owned())
         }
         Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
+        Format::Controller => {
+            let missing = !node.seen.has(Format::Controller);
+            missing.then(|| "no controller log of it is here".to_owned())
+        }
         Format::ClickHouse => {
             let loudest = Level::ALL.into_iter().find(|level| signal.admits(*level))?;
+            if !node.seen.has(Format::ClickHouse) {
+                return Some("no log of it is here".to_owned());
+            }
             if loudest <= Level::Warning {
-                return (!node.seen.main && !node.seen.err)
-                    .then(|| "no log of it is here".to_owned());
+                return None;
             }
             if !node.seen.main {
                 return Some("only its err.log is here".to_owned());

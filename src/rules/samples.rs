@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::RuleBase;
 use super::schema::{RuleSampleDecl, SampleFile};
+use crate::time::{DAY, Timestamp};
 use crate::vocab::Severity;
 
 /// A sample ready to be analysed.
@@ -37,6 +38,7 @@ pub enum SampleKind {
 fn sample_path(format: &str) -> &'static str {
     match format {
         "server-stderr" => "node/stderr.log",
+        "ha-controller" => "node.log",
         _ => "node/clickhouse-server.log",
     }
 }
@@ -116,24 +118,21 @@ fn repeated(file: &SampleFile) -> String {
 
 /// A line with its stamp moved by `ms` within its day; a line without one as it is.
 fn later(line: &str, ms: u64) -> String {
-    let Some((time, rest)) = line.get(11..26).zip(line.get(26..)) else {
+    let dated = Timestamp::read(line.as_bytes()).map(|(at, _)| (at, 11, '.', 6));
+    let undated = Timestamp::read_time_of_day(line.as_bytes()).map(|at| (at, 0, ',', 3));
+    let Some((at, day_end, separator, digits)) = dated.or(undated) else {
         return line.to_owned();
     };
-    let number =
-        |range: std::ops::Range<usize>| time.get(range).and_then(|text| text.parse::<u64>().ok());
-    let (Some(h), Some(m), Some(s), Some(us)) =
-        (number(0..2), number(3..5), number(6..8), number(9..15))
-    else {
-        return line.to_owned();
-    };
-    let micros = ((h * 60 + m) * 60 + s) * 1_000_000 + us + ms * 1000;
-    let (seconds, us) = (micros / 1_000_000, micros % 1_000_000);
+    let micros = u64::try_from(at.0.rem_euclid(DAY)).unwrap_or(0) + ms * 1000;
+    let (seconds, fraction) = (
+        micros / 1_000_000,
+        micros % 1_000_000 / 10_u64.pow(6 - digits),
+    );
+    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let (day, rest) = (&line[..day_end], &line[day_end + 9 + digits as usize..]);
     format!(
-        "{}{:02}:{:02}:{:02}.{us:06}{rest}",
-        &line[..11],
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
+        "{day}{h:02}:{m:02}:{s:02}{separator}{fraction:0width$}{rest}",
+        width = digits as usize
     )
 }
 
@@ -147,6 +146,10 @@ mod tests {
         assert_eq!(
             later(line, 1_200),
             "2026.08.21 10:00:01.100000 [ 60 ] {} <Error> a: b"
+        );
+        assert_eq!(
+            later("07:06:48,603 ctrl-2 x", 3_400),
+            "07:06:52,003 ctrl-2 x"
         );
         assert_eq!(later("0. frame @ 0x1", 5), "0. frame @ 0x1");
     }

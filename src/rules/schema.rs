@@ -151,6 +151,33 @@ pub struct ContextDecl {
     pub take: BTreeMap<Spanned<String>, String>,
 }
 
+/// A named stall of a rule: a signal said again and again for one subject while a position does not move.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StallDecl {
+    /// The signal.
+    pub signal: Spanned<String>,
+    /// The fields that tell one subject from another.
+    #[serde(default)]
+    pub key: Vec<Spanned<String>>,
+    /// The fields that stay.
+    pub still: Vec<Spanned<String>>,
+    /// Two fields of which the first must be the smaller number.
+    pub below: Option<[Spanned<String>; 2]>,
+    /// The longest pause between two repetitions; `60s` unless said.
+    pub pause: Option<Spanned<String>>,
+}
+
+/// A value of a stall.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FactDecl {
+    /// The named stall.
+    pub stall: Spanned<String>,
+    /// A field of its signal, or `repeats`, `duration-s`, `period-s`, `node`.
+    pub value: Spanned<String>,
+}
+
 /// A named count of a rule: occurrences of a signal whose fields have given values.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -192,6 +219,22 @@ pub struct ConditionDecl {
     pub within: Option<Spanned<String>>,
     /// With `count` and `at-least`: on at least so many nodes, `1` by default with `within`; else over all.
     pub on_nodes: Option<u64>,
+    /// A named stall lasted: with `at-least` repetitions, over at least `lasting`.
+    pub stall: Option<Spanned<String>>,
+    /// With `stall`: how long at least.
+    pub lasting: Option<Spanned<String>>,
+    /// On every node, at least two, a count occurs within `within` of the others' occurrences.
+    pub together: Option<Spanned<String>>,
+    /// These counts occur in this order within `within`, each at or after the one before.
+    pub sequence: Option<Vec<Spanned<String>>>,
+    /// With `sequence`: the occurrences may stand on different nodes, whose clocks differ by at most this.
+    pub skew: Option<Spanned<String>>,
+    /// A node's log has no record for at least this long, and then, within `within`, the count `then`.
+    pub silence: Option<Spanned<String>>,
+    /// With `silence`: what follows.
+    pub then: Option<Spanned<String>>,
+    /// With `silence`: what must not occur between.
+    pub without: Option<Spanned<String>>,
     /// The share of one count in the sum of several.
     pub share: Option<Spanned<String>>,
     /// With `share`: the counts that make up the whole.
@@ -219,6 +262,12 @@ pub struct RuleDecl {
     pub per: Scope,
     /// Named counts.
     pub counts: BTreeMap<String, CountDecl>,
+    /// Named stalls.
+    #[serde(default)]
+    pub stalls: BTreeMap<String, StallDecl>,
+    /// Single values that a title may name and the finding carries: from a stall.
+    #[serde(default)]
+    pub facts: BTreeMap<String, FactDecl>,
     /// When it fires.
     pub when: ConditionDecl,
     /// Verdicts; the first that holds is given.

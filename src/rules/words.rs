@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 pub(super) struct Words<'a> {
     pub(super) counts: &'a BTreeMap<String, u64>,
     pub(super) shares: &'a BTreeMap<String, f64>,
+    pub(super) facts: &'a BTreeMap<String, String>,
     pub(super) nodes: &'a [String],
     pub(super) reporters: &'a [String],
     pub(super) accused: &'a [String],
@@ -46,7 +47,10 @@ impl Words<'_> {
             _ => match (self.counts.get(name), self.shares.get(name)) {
                 (Some(count), _) => thousands(*count),
                 (None, Some(share)) => format!("{:.1} %", share * 100.0),
-                (None, None) => "n/o".to_owned(),
+                (None, None) => self
+                    .facts
+                    .get(name)
+                    .map_or_else(|| "n/o".to_owned(), Clone::clone),
             },
         }
     }

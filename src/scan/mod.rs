@@ -11,11 +11,12 @@ use memchr::memchr_iter;
 
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
+pub use suspects::GAP;
 
 use crate::parsers::{Format, exception};
-use crate::record::Record;
+use crate::record::{Record, offset_in};
 use crate::signals::{Hits, SignalSet, Span, Subject};
-use crate::time::Timestamp;
+use crate::time::{DAY, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
 use suspects::Suspects;
@@ -98,6 +99,8 @@ pub struct Scan {
     pub unparsed_lines: u64,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
+    /// The stamp of the first record that has one, as written.
+    pub first_time: Option<Timestamp>,
     /// The stamp of the last record that is not suspect.
     pub last_time: Option<Timestamp>,
     /// The noteworthy records in order.
@@ -114,6 +117,8 @@ pub struct Scan {
     pub version: Option<Span>,
     /// What a plain search for a signal's text finds.
     pub grep: GrepCounts,
+    /// Stretches without a record of at least [`GAP`] between two of them.
+    pub gaps: Vec<(Timestamp, Timestamp)>,
 }
 
 /// A record worth more than a count: worse than Information, or with a signal, or an exception, or suspect.
@@ -143,6 +148,8 @@ pub struct Entry {
     pub torn: bool,
     /// Whether its stamp says that it may be forged.
     pub suspect: bool,
+    /// The node its line names, in the block; empty where the path does.
+    pub node: Span,
     /// Whether the record before is a query's, so that this one may be its text.
     pub after_query: bool,
 }
@@ -157,6 +164,22 @@ pub struct Occurrence {
 }
 
 impl Scan {
+    /// Moves every stamp by whole days: a log without dates goes on where the block before ended.
+    pub fn postpone(&mut self, days: i64) {
+        let by = |time: &mut Timestamp| time.0 += days * DAY;
+        self.span
+            .iter_mut()
+            .for_each(|(low, high)| [low, high].into_iter().for_each(by));
+        self.gaps
+            .iter_mut()
+            .for_each(|(from, to)| [from, to].into_iter().for_each(by));
+        self.last_time.iter_mut().for_each(by);
+        self.entries
+            .iter_mut()
+            .filter_map(|entry| entry.time.as_mut())
+            .for_each(by);
+    }
+
     /// The signals of an entry.
     pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
         let (from, to) = entry.occurrences;
@@ -222,6 +245,9 @@ struct Pass<'s, 'b> {
     suspects: Suspects,
     problems: Problems,
     after_query: bool,
+    /// Midnights passed in a log without dates, and the stamp before.
+    days: i64,
+    before: Option<Timestamp>,
 }
 
 impl<'s, 'b> Pass<'s, 'b> {
@@ -235,27 +261,32 @@ impl<'s, 'b> Pass<'s, 'b> {
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
             after_query: false,
+            days: 0,
+            before: None,
         }
     }
 
     /// One record: the bytes from `start` to `end`, its head on line `line` of the block.
     fn record(&mut self, start: usize, end: usize, line: u64) {
-        let Some(record) = self.context.format.parse(&self.bytes[start..end]) else {
+        let Some(mut record) = self.context.format.parse(&self.bytes[start..end]) else {
             return;
         };
+        if self.context.format.spec().nodes_in_lines {
+            self.date(&mut record);
+        }
         if self.outside(record.time) {
             return;
         }
         self.scan.records += 1;
         self.scan.levels[record.level.index()] += 1;
-        if record.level == Level::None && self.context.format.spec().counts_records {
+        if record.level == Level::None && self.context.format == Format::ClickHouse {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
         let in_run = record
             .time
             .is_some_and(|time| self.suspects.see(time, &mut self.scan));
         let exception = exception::of(&record);
-        let message_at = start + offset_in(&self.bytes[start..end], record.message);
+        let message_at = start + record.message_at(&self.bytes[start..end]);
         let subject = Subject {
             record: &record,
             exception,
@@ -267,7 +298,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         if let Some(grep) = self.scanner.grep {
             grep.count(&record, &self.hits, &mut self.scan.grep);
         }
-        let worse = record.level.may_be_in_err_log();
+        let worse = record.level.may_be_in_err_log() || self.context.format.spec().nodes_in_lines;
         let is_entry = worse
             || exception.is_some()
             || in_run
@@ -279,6 +310,22 @@ impl<'s, 'b> Pass<'s, 'b> {
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
         self.after_query = record.logger == b"executeQuery";
+    }
+
+    /// Puts a time of day on the day after where the one before was late in the evening.
+    fn date(&mut self, record: &mut Record<'_>) {
+        let Some(time) = record.time else { return };
+        if self.scan.first_time.is_none() {
+            self.scan.first_time = Some(time);
+        }
+        let dated = Timestamp(time.0 + self.days * DAY);
+        let new_day = self
+            .before
+            .is_some_and(|before| dated.0 < before.0 - DAY / 2);
+        self.days += i64::from(new_day);
+        let dated = Timestamp(time.0 + self.days * DAY);
+        self.before = Some(dated);
+        record.time = Some(dated);
     }
 
     fn outside(&self, time: Option<Timestamp>) -> bool {
@@ -303,7 +350,7 @@ impl<'s, 'b> Pass<'s, 'b> {
                 scan.version = version_of(self.bytes, start, end);
             }
         }
-        let message_at = start + offset_in(&self.bytes[start..end], record.message);
+        let message_at = start + record.message_at(&self.bytes[start..end]);
         let from = scan.occurrences.len();
         for hit in &self.hits.found {
             let fields = hit.fields.map(|span| {
@@ -340,6 +387,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             occurrences: (to_u32(from), to_u32(scan.occurrences.len())),
             torn,
             suspect: false,
+            node: span_in(self.bytes, record.node),
             after_query: self.after_query,
         });
     }
@@ -371,13 +419,14 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// Where `inner`, a part of `outer`, begins in it.
-fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
-    inner
-        .as_ptr()
-        .addr()
-        .saturating_sub(outer.as_ptr().addr())
-        .min(outer.len())
+/// The span of `inner`, a part of `outer`.
+fn span_in(outer: &[u8], inner: &[u8]) -> Span {
+    let start = offset_in(outer, inner);
+    if inner.is_empty() {
+        Span::default()
+    } else {
+        Span::new(start, start + inner.len())
+    }
 }
 
 fn shifted(span: Span, by: usize) -> Span {

@@ -11,6 +11,9 @@ const JUMP: i64 = 60 * SECOND;
 /// The longest run of such records; beyond it the clock itself was set, or a restart left a gap.
 const RUN_MAX: usize = 64;
 
+/// The shortest stretch without a record that is kept, in microseconds.
+pub const GAP: i64 = 5 * SECOND;
+
 /// The run being watched.
 #[derive(Debug, Default)]
 pub(super) struct Suspects {
@@ -23,6 +26,8 @@ struct Run {
     first_entry: Option<usize>,
     records: usize,
     span: (Timestamp, Timestamp),
+    /// The stamp it began with.
+    start: Timestamp,
 }
 
 impl Suspects {
@@ -40,6 +45,7 @@ impl Suspects {
                     entry.suspect = true;
                 }
             }
+            self.gap(time, scan);
             self.accept(time, (time, time), scan);
             return false;
         }
@@ -47,12 +53,14 @@ impl Suspects {
             first_entry: None,
             records: 0,
             span: (time, time),
+            start: time,
         });
         run.records += 1;
         run.span = (run.span.0.min(time), run.span.1.max(time));
         if run.records > RUN_MAX {
-            let span = run.span;
+            let (span, start) = (run.span, run.start);
             self.run = None;
+            self.gap(start, scan);
             self.accept(time, span, scan);
             return false;
         }
@@ -69,7 +77,15 @@ impl Suspects {
     /// The block ends: what is still away never came back, so it is taken as the clock's own step.
     pub(super) fn end(&mut self, scan: &mut Scan) {
         if let Some(run) = self.run.take() {
+            self.gap(run.start, scan);
             self.accept(run.span.1, run.span, scan);
+        }
+    }
+
+    /// Keeps a stretch without records between the base and `next`.
+    fn gap(&self, next: Timestamp, scan: &mut Scan) {
+        if let Some(base) = self.base.filter(|base| next.0 - base.0 >= GAP) {
+            scan.gaps.push((base, next));
         }
     }
 

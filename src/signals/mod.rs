@@ -7,6 +7,7 @@ mod matcher;
 mod signal;
 pub mod tally;
 mod template;
+mod trace;
 
 pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
@@ -14,6 +15,7 @@ pub use signal::{
     At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind,
 };
 pub use template::{Template, TemplateError};
+pub use trace::Check;
 
 /// A stretch of bytes: of a record's message, or of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -118,6 +118,25 @@ impl Template {
         literals.max_by_key(|text| text.len())
     }
 
+    /// How many of its pieces can be found one after another from `start` on, and the first that cannot: a literal, or
+    /// a hole's kind.
+    pub fn first_missing(&self, text: &[u8], start: usize) -> (usize, String) {
+        let mut at = start;
+        for (matched, piece) in self.pieces.iter().enumerate() {
+            let Piece::Literal(literal) = piece else {
+                continue;
+            };
+            match text.get(at..).and_then(|tail| memmem::find(tail, literal)) {
+                Some(found) => at += found + literal.len(),
+                None => return (matched, String::from_utf8_lossy(literal).into_owned()),
+            }
+        }
+        (
+            self.pieces.len(),
+            "a hole's value of the right kind".to_owned(),
+        )
+    }
+
     /// Matches from `start` on, filling `fields` with spans of `text`; the spans are undefined after a mismatch.
     pub fn match_at(&self, text: &[u8], start: usize, fields: &mut [Span]) -> bool {
         match_pieces(&self.pieces, text, start, fields, &mut { TRIES_MAX })

@@ -1,6 +1,8 @@
 //! Logs as streams: the rotated pieces of one log joined in order, the err.log matched against the main log, and what
 //! is left counted once.
 
+mod contexts;
+mod count;
 mod fold;
 mod mask;
 mod plan;

@@ -63,6 +63,12 @@ impl Twins {
     /// Takes the next block of the main log.
     pub fn main(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
         fold.block(scanned);
+        if fold.nodes_in_lines() {
+            for entry in &scanned.scan.entries {
+                fold.single(scanned, entry);
+            }
+            return;
+        }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !self.has_err || !entry.level.may_be_in_err_log() {
                 fold.entry(scanned, entry, false);

@@ -36,7 +36,7 @@ impl Context<'_> {
             counts: finding.counts.clone(),
             counts_by_node: finding.counts_by_node.clone(),
             shares: finding.shares.clone(),
-            subjects: subjects.collect(),
+            subjects: subjects.chain(finding.facts.iter().map(fact)).collect(),
             evidence: finding
                 .evidence
                 .iter()
@@ -84,6 +84,17 @@ impl Context<'_> {
             ignored: Vec::new(),
         }
     }
+}
+
+/// A fact as a number where it is one.
+fn fact((name, value): (&String, &String)) -> (String, serde_json::Value) {
+    let number = value
+        .parse::<serde_json::Number>()
+        .map(serde_json::Value::Number);
+    (
+        name.clone(),
+        number.unwrap_or_else(|_| serde_json::Value::String(value.clone())),
+    )
 }
 
 pub(super) fn not_observable(one: &rules::NotObservable) -> NotObservable {

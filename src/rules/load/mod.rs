@@ -2,6 +2,7 @@
 
 mod origin;
 mod rule;
+mod scope;
 mod signal;
 
 use super::schema::File;
@@ -92,6 +93,7 @@ impl<'t> Loader<'t> {
         let mut counters = Counters {
             signals: &signals,
             list: Vec::new(),
+            stalls: Vec::new(),
         };
         let mut rules = Vec::new();
         for (at, (declared, origin)) in self.file.rule.iter().zip(&self.rule_origins).enumerate() {
@@ -108,7 +110,7 @@ impl<'t> Loader<'t> {
         for (at, (declared, origin)) in declared.enumerate() {
             balances.push(compile_balance(at, declared, *origin, &mut counters)?);
         }
-        let counters = counters.list;
+        let (counters, stalls) = (counters.list, counters.stalls);
         let environment = self.environment(&signals)?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
@@ -129,6 +131,7 @@ impl<'t> Loader<'t> {
                 .collect(),
             signals: SignalSet::new(signals),
             counters,
+            stalls,
             rules,
             balances,
             environment,

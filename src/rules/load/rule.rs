@@ -3,17 +3,22 @@
 use toml::Spanned;
 
 use super::origin::{LoadError, Origin, duration};
+use super::scope::RuleScope;
 use super::signal::{field_index, nearest, signal_index};
-use crate::rules::condition::Condition;
-use crate::rules::schema::{BalanceDecl, ConditionDecl, CountDecl, OneOrMany, RuleDecl};
+use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl};
 use crate::rules::{BalanceRule, Rule, Verdict};
-use crate::signals::tally::{Counter, Window};
-use crate::signals::{Signal, TallyKind};
+use crate::signals::Signal;
+use crate::signals::tally::{Counter, StallWatch, Window};
+use crate::time::SECOND;
+
+/// The longest pause between two repetitions of a stall, where a rule says none.
+const PAUSE: i64 = 60 * SECOND;
 
 /// The counters of all rules; equal ones are shared.
 pub(super) struct Counters<'s> {
     pub(super) signals: &'s [Signal],
     pub(super) list: Vec<Counter>,
+    pub(super) stalls: Vec<StallWatch>,
 }
 
 impl Counters<'_> {
@@ -39,12 +44,49 @@ impl Counters<'_> {
             signal,
             filters,
             windows: Vec::new(),
+            timed: false,
         });
         Ok(self.list.len() - 1)
     }
 
+    fn stall(&mut self, declared: &StallDecl, origin: Origin<'_>) -> Result<usize, LoadError> {
+        let signal = signal_index(self.signals, &declared.signal, origin)?;
+        let field =
+            |name: &Spanned<String>| field_index(&self.signals[usize::from(signal)], name, origin);
+        let below = match &declared.below {
+            Some([low, high]) => Some((field(low)?, field(high)?)),
+            None => None,
+        };
+        let pause = declared
+            .pause
+            .as_ref()
+            .map(|pause| duration(origin, pause))
+            .transpose()?;
+        let watch = StallWatch {
+            signal,
+            key: declared.key.iter().map(field).collect::<Result<_, _>>()?,
+            still: declared.still.iter().map(field).collect::<Result<_, _>>()?,
+            below,
+            pause: pause.unwrap_or(PAUSE),
+        };
+        Ok(self
+            .stalls
+            .iter()
+            .position(|known| *known == watch)
+            .unwrap_or_else(|| {
+                self.stalls.push(watch);
+                self.stalls.len() - 1
+            }))
+    }
+
+    /// A counter whose stamps are kept.
+    pub(super) fn timed(&mut self, counter: usize) -> usize {
+        self.list[counter].timed = true;
+        counter
+    }
+
     /// The index of a window of a counter.
-    fn window(&mut self, counter: usize, window: Window) -> usize {
+    pub(super) fn window(&mut self, counter: usize, window: Window) -> usize {
         let windows = &mut self.list[counter].windows;
         windows
             .iter()
@@ -67,10 +109,15 @@ pub(super) fn compile_rule(
     for (name, count) in &declared.counts {
         counts.push((name.clone(), counters.add(count, origin)?));
     }
+    let mut stalls = Vec::new();
+    for (name, stall) in &declared.stalls {
+        stalls.push((name.clone(), counters.stall(stall, origin)?));
+    }
     let mut scope = RuleScope {
         declared,
         origin,
         counts: &counts,
+        stalls: &stalls,
         counters,
     };
     let when = scope.condition(&declared.when)?;
@@ -115,6 +162,7 @@ pub(super) fn compile_rule(
     Ok(Rule {
         declared: at,
         counts,
+        stalls,
         when,
         verdicts,
     })
@@ -137,199 +185,4 @@ pub(super) fn compile_balance(
         left,
         right: right?,
     })
-}
-
-/// A rule while it is compiled.
-struct RuleScope<'r, 's> {
-    declared: &'r RuleDecl,
-    origin: Origin<'r>,
-    counts: &'r [(String, usize)],
-    counters: &'r mut Counters<'s>,
-}
-
-impl RuleScope<'_, '_> {
-    fn counter(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
-        let found = self
-            .counts
-            .iter()
-            .find(|(known, _)| known == name.get_ref());
-        found.map(|(_, counter)| *counter).ok_or_else(|| {
-            let known: Vec<&str> = self.counts.iter().map(|(name, _)| name.as_str()).collect();
-            let message = format!(
-                "the rule {} has no count {:?}",
-                self.declared.id.get_ref(),
-                name.get_ref()
-            );
-            self.origin.fault(
-                name.span(),
-                message,
-                format!("its counts are {}", known.join(", ")),
-            )
-        })
-    }
-
-    fn condition(&mut self, declared: &ConditionDecl) -> Result<Condition, LoadError> {
-        let mut list = |parts: &[ConditionDecl]| -> Result<Vec<Condition>, LoadError> {
-            parts.iter().map(|part| self.condition(part)).collect()
-        };
-        match declared {
-            ConditionDecl {
-                all: Some(parts), ..
-            } => Ok(Condition::All(list(parts)?)),
-            ConditionDecl {
-                any: Some(parts), ..
-            } => Ok(Condition::Any(list(parts)?)),
-            ConditionDecl {
-                none: Some(parts), ..
-            } => Ok(Condition::None(list(parts)?)),
-            ConditionDecl {
-                count: Some(name), ..
-            } => self.count(declared, name),
-            ConditionDecl {
-                share: Some(name),
-                of: Some(of),
-                ..
-            } => {
-                let of: Result<Vec<usize>, LoadError> =
-                    of.iter().map(|name| self.counter(name)).collect();
-                let (at_least, below) = (declared.share_at_least, declared.share_below);
-                Ok(Condition::Share {
-                    counter: self.counter(name)?,
-                    of: of?,
-                    at_least,
-                    below,
-                })
-            }
-            ConditionDecl {
-                observable: Some(name),
-                ..
-            } => Ok(Condition::Observable {
-                counter: self.counter(name)?,
-            }),
-            ConditionDecl { .. } => {
-                let message = format!(
-                    "a condition of the rule {} is empty or incomplete",
-                    self.declared.id.get_ref()
-                );
-                let hint = "a condition has one of all, any, none, count (with at-least or at-most), share (with of), observable";
-                Err(self.origin.fault(self.declared.id.span(), message, hint))
-            }
-        }
-    }
-
-    fn count(
-        &mut self,
-        declared: &ConditionDecl,
-        name: &Spanned<String>,
-    ) -> Result<Condition, LoadError> {
-        let counter = self.counter(name)?;
-        match (declared.at_least, declared.at_most, &declared.within) {
-            (Some(at_least), None, Some(within)) => {
-                let window = Window {
-                    at_least,
-                    within: duration(self.origin, within)?,
-                };
-                let nodes = declared.on_nodes.unwrap_or(1);
-                Ok(Condition::Within {
-                    counter,
-                    window: self.counters.window(counter, window),
-                    nodes,
-                })
-            }
-            (Some(count), None, None) => Ok(match declared.on_nodes {
-                Some(nodes) => Condition::OnNodes {
-                    counter,
-                    count,
-                    nodes,
-                },
-                None => Condition::AtLeast { counter, count },
-            }),
-            (None, Some(count), None) => Ok(Condition::AtMost { counter, count }),
-            (Some(at_least), Some(at_most), None) => Ok(Condition::All(vec![
-                Condition::AtLeast {
-                    counter,
-                    count: at_least,
-                },
-                Condition::AtMost {
-                    counter,
-                    count: at_most,
-                },
-            ])),
-            (None, _, _) | (Some(_), Some(_), Some(_)) => {
-                let message = format!("the condition on {:?} has no usable bound", name.get_ref());
-                Err(self.origin.fault(
-                    name.span(),
-                    message,
-                    "give at-least, with or without within, or at-most",
-                ))
-            }
-        }
-    }
-
-    /// Checks the names between braces of a title.
-    fn check_words(&self, title: &Spanned<String>) -> Result<(), LoadError> {
-        for part in title.get_ref().split('{').skip(1) {
-            let name = part.split(['}', '|']).next().unwrap_or_default();
-            let known = matches!(name, "nodes" | "reporters" | "accused")
-                || self.counts.iter().any(|(count, _)| count == name)
-                || self.declared.shares.contains_key(name);
-            if !known {
-                let counts: Vec<&str> = self
-                    .counts
-                    .iter()
-                    .map(|(name, _)| name.as_str())
-                    .chain(self.declared.shares.keys().map(String::as_str))
-                    .collect();
-                let hint = format!(
-                    "expected nodes, reporters, accused, or one of {}",
-                    counts.join(", ")
-                );
-                return Err(self.origin.fault(
-                    title.span(),
-                    format!("the title names {name:?}, which the rule does not count"),
-                    hint,
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_references(&self) -> Result<(), LoadError> {
-        let lists = self
-            .declared
-            .reported_by
-            .iter()
-            .chain(&self.declared.evidence);
-        let shares = self
-            .declared
-            .shares
-            .values()
-            .flat_map(|share| std::iter::once(&share.count).chain(&share.of));
-        for name in lists.chain(shares) {
-            self.counter(name)?;
-        }
-        for field in self
-            .declared
-            .accused
-            .iter()
-            .chain(self.declared.subjects.values())
-        {
-            let counter = self.counter(&field.count)?;
-            let signal = &self.counters.signals[usize::from(self.counters.list[counter].signal)];
-            let at = field_index(signal, &field.field, self.origin)?;
-            if signal.fields[at].tally == TallyKind::Not {
-                let message = format!(
-                    "the field {:?} of {} is not counted",
-                    field.field.get_ref(),
-                    signal.id
-                );
-                return Err(self.origin.fault(
-                    field.field.span(),
-                    message,
-                    "list it in the signal's `by` or `top`",
-                ));
-            }
-        }
-        Ok(())
-    }
 }

@@ -1,0 +1,70 @@
+//! `casdiag explain`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::options::RulesOption;
+use super::{Failure, Outcome};
+use crate::pipeline::{self, Plan, Progress};
+use crate::report::explanation;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The id of a rule
+    rule: String,
+    /// A line of a log
+    #[arg(value_name = "FILE:LINE")]
+    line: String,
+    /// What else to look at for the rule's conditions; the line's file alone unless said
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesOption,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let base = arguments.rules.load()?;
+    let unknown = || {
+        format!(
+            "no rule is called {:?}; `casdiag rules list` names them all",
+            arguments.rule
+        )
+    };
+    let (rule, _) = base.rule(&arguments.rule).ok_or_else(unknown)?;
+    let place = || {
+        format!(
+            "{}: expected FILE:LINE with a line number from 1",
+            arguments.line
+        )
+    };
+    let (file, line) = arguments.line.rsplit_once(':').ok_or_else(place)?;
+    let line: u64 = line
+        .parse()
+        .ok()
+        .filter(|line| *line > 0)
+        .ok_or_else(place)?;
+    let file = PathBuf::from(file);
+    let record = pipeline::record_at(&file, line)?;
+    let roots = if arguments.paths.is_empty() {
+        vec![file]
+    } else {
+        arguments.paths.clone()
+    };
+    let plan = Plan {
+        roots,
+        ..Plan::default()
+    };
+    let analysis = pipeline::analyze(&plan, &base, &Progress::default())?;
+    let lines = record.with(|subject| explanation::record(&base, rule, record.format, subject));
+    explanation::write(
+        &arguments.line,
+        &lines.unwrap_or_default(),
+        &base,
+        rule,
+        &analysis,
+        out,
+    )?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,161 @@
+//! The log of an HA controller: time of day without a date, the node in the line, no level but on some lines.
+//!
+//! ```text
+//! 07:06:45,520 ctrl-2 HA repl: standby[0] lsn=323 < stream_ceiling_lsn=342 (committed_lsn=341) → stream WAL batches
+//! ```
+//!
+//! What test harnesses and clients print between such lines, without a stamp, is read as records of their own:
+//!
+//! ```text
+//! worker: xcecli failover: cluster not ready after 21 attempts (last status=-10013)
+//! [xce-test-ha] FAIL: round 19: worker-resync job ...
+//! ```
+
+use super::sample_lines;
+use crate::record::Record;
+use crate::time::Timestamp;
+use crate::vocab::Level;
+
+/// `HH:MM:SS,mmm ` at the start of a line.
+const STAMP_BYTES: usize = 13;
+
+pub(super) fn is_head(line: &[u8]) -> bool {
+    stamp(line).is_some() || is_harness(line)
+}
+
+/// The stamp of a line: the time of day, on the first day there is.
+pub(super) fn stamp(line: &[u8]) -> Option<Timestamp> {
+    let spaced = line.get(12) == Some(&b' ');
+    spaced.then(|| Timestamp::read_time_of_day(line)).flatten()
+}
+
+/// `worker: ...` and `[harness] ...`: lines without a stamp that no controller's record continues with.
+fn is_harness(line: &[u8]) -> bool {
+    let bracketed = line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic);
+    bracketed || line.starts_with(b"worker: ")
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let line = bytes[..line_end]
+        .strip_suffix(b"\r")
+        .unwrap_or(&bytes[..line_end]);
+    let rest = bytes.get(line_end + 1..).unwrap_or_default();
+    let nothing = Record {
+        time: None,
+        node: b"",
+        level: Level::None,
+        thread: 0,
+        query_id: b"",
+        logger: b"",
+        message: line,
+        rest,
+    };
+    let Some(time) = stamp(line) else {
+        return is_harness(line).then_some(nothing);
+    };
+    let (node, body) = word(&line[STAMP_BYTES..]);
+    let (first, after) = word(body);
+    let (level, body) = level(first).map_or((Level::None, body), |level| (level, after));
+    let (logger, message) = match memchr::memmem::find(body, b": ") {
+        Some(at) => (&body[..at], &body[at + 2..]),
+        None => (&b""[..], body),
+    };
+    Some(Record {
+        time: Some(time),
+        node,
+        level,
+        logger,
+        message,
+        ..nothing
+    })
+}
+
+/// The first word, and what follows the space after it.
+fn word(text: &[u8]) -> (&[u8], &[u8]) {
+    match memchr::memchr(b' ', text) {
+        Some(at) => (&text[..at], text[at + 1..].trim_ascii_start()),
+        None => (text, b""),
+    }
+}
+
+fn level(word: &[u8]) -> Option<Level> {
+    let inner = word
+        .strip_prefix(b"[")
+        .and_then(|w| w.strip_suffix(b"]"))
+        .unwrap_or(word);
+    Some(match inner.strip_suffix(b":").unwrap_or(inner) {
+        b"FATAL" => Level::Fatal,
+        b"ERROR" | b"ERR" => Level::Error,
+        b"WARN" | b"WARNING" => Level::Warning,
+        b"INFO" => Level::Information,
+        b"DEBUG" | b"DBG" => Level::Debug,
+        b"TRACE" => Level::Trace,
+        _ => return None,
+    })
+}
+
+/// Lines with such a stamp and a node's name after it, and lines of the harness.
+pub(super) fn claims(sample: &[u8]) -> usize {
+    let claimed = |line: &&[u8]| {
+        let named = line.get(STAMP_BYTES).is_some_and(u8::is_ascii_alphabetic);
+        (named && stamp(line).is_some()) || is_harness(line)
+    };
+    sample_lines(sample).filter(claimed).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> (Option<i64>, String, Level, String, String) {
+        let record = parse(line.as_bytes()).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            record.time.map(|t| t.0),
+            text(record.node),
+            record.level,
+            text(record.logger),
+            text(record.message),
+        )
+    }
+
+    #[test]
+    fn a_line_gives_time_of_day_node_source_and_text() {
+        let (time, node, level, logger, message) = read(
+            "07:06:45,520 ctrl-2 HA repl: standby[0] lsn=323 < stream_ceiling_lsn=342 → stream",
+        );
+        assert_eq!(time, Some(((7 * 60 + 6) * 60 + 45) * 1_000_000 + 520_000));
+        assert_eq!(
+            (node.as_str(), level, logger.as_str()),
+            ("ctrl-2", Level::None, "HA repl")
+        );
+        assert_eq!(
+            message,
+            "standby[0] lsn=323 < stream_ceiling_lsn=342 → stream"
+        );
+    }
+
+    #[test]
+    fn a_level_is_read_where_there_is_one() {
+        let (_, node, level, logger, _) =
+            read("07:06:45,520 ctrl-2 WARN ha_stream_wal_to_standby: found NO entries");
+        assert_eq!(
+            (node.as_str(), level, logger.as_str()),
+            ("ctrl-2", Level::Warning, "ha_stream_wal_to_standby")
+        );
+    }
+
+    #[test]
+    fn a_client_line_has_no_stamp_and_is_a_record() {
+        let (time, _, level, logger, message) =
+            read("worker: xcecli failover: cluster not ready after 21 attempts");
+        assert_eq!((time, level, logger.as_str()), (None, Level::None, ""));
+        assert_eq!(
+            message,
+            "worker: xcecli failover: cluster not ready after 21 attempts"
+        );
+        assert!(!is_head(b"... same pair every 3 s for >60 s"));
+        assert!(!is_head(b"25:06:45,520 ctrl-2 x: y"));
+    }
+}

@@ -1,0 +1,96 @@
+//! The record at a line of a file.
+
+use std::path::Path;
+
+use super::Error;
+use crate::intake::{self, BlockReader, Limits};
+use crate::parsers::{Format, exception, sniff};
+use crate::record::Record;
+use crate::signals::Subject;
+
+/// A record, its bytes owned.
+#[derive(Debug)]
+pub struct RecordAt {
+    /// Its format.
+    pub format: Format,
+    /// The line of its head, from 1.
+    pub line: u64,
+    bytes: Vec<u8>,
+}
+
+impl RecordAt {
+    /// Gives the record and what is searched in it to `look`.
+    pub fn with<T>(&self, look: impl FnOnce(Subject<'_, '_>) -> T) -> Option<T> {
+        let record: Record<'_> = self.format.parse(&self.bytes)?;
+        let start = record.message_at(&self.bytes);
+        let exception = exception::of(&record);
+        Some(look(Subject {
+            record: &record,
+            exception,
+            whole: &self.bytes[start..],
+        }))
+    }
+}
+
+/// Finds the record that line `line` of a file, from 1, belongs to.
+pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
+    let found = intake::walk(&[path.to_path_buf()])?;
+    let fault = |why| Error::Line {
+        path: path.display().to_string(),
+        line,
+        why,
+    };
+    let artifact = found
+        .artifacts
+        .first()
+        .ok_or_else(|| fault("this is no regular file"))?;
+    let (sample, _) = artifact.sample()?;
+    let format = sniff(&sample).ok_or_else(|| fault("the file is of no known format"))?;
+    let (reader, _) = artifact.open()?;
+    let mut blocks = BlockReader::new(reader, format.spec().is_head, Limits::default());
+    let mut first = 1;
+    while let Some(block) = blocks.next(Vec::new()) {
+        let lines =
+            u64::try_from(memchr::memchr_iter(b'\n', &block.bytes).count()).unwrap_or(u64::MAX);
+        let open_end = u64::from(!block.bytes.ends_with(b"\n"));
+        if line < first + lines + open_end {
+            let (head, bytes) = in_block(&block.bytes, line - first, format)
+                .ok_or_else(|| fault("the line belongs to no record"))?;
+            return Ok(RecordAt {
+                format,
+                line: first + head,
+                bytes,
+            });
+        }
+        first += lines;
+    }
+    Err(fault("the file has no such line"))
+}
+
+/// The record that holds a line of a block, from 0: the line of its head, and its bytes.
+fn in_block(bytes: &[u8], line: u64, format: Format) -> Option<(u64, Vec<u8>)> {
+    let mut record: Option<(u64, usize)> = None;
+    let mut at = 0;
+    for number in 0.. {
+        let tail = bytes.get(at..).filter(|tail| !tail.is_empty())?;
+        if format.is_head(tail) {
+            if number > line {
+                break;
+            }
+            record = Some((number, at));
+        }
+        at += memchr::memchr(b'\n', tail).map_or(tail.len(), |end| end + 1);
+        if at == bytes.len() {
+            break;
+        }
+    }
+    let (head, start) = record?;
+    let mut end = start;
+    loop {
+        end += memchr::memchr(b'\n', &bytes[end..]).map_or(bytes.len() - end, |at| at + 1);
+        if end == bytes.len() || format.is_head(&bytes[end..]) {
+            break;
+        }
+    }
+    Some((head, bytes[start..end].to_vec()))
+}

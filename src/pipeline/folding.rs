@@ -1,0 +1,129 @@
+//! The folds of one node's logs, one after another, step by step in the order of reading.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::inputs::{ArtifactFacts, NodeScan};
+use crate::intake::Role;
+use crate::parsers::Format;
+use crate::signals::tally::NodeTally;
+use crate::streams::{Fold, FoldRules, Log, Scanned, Twins};
+use crate::time::{DAY, Timestamp};
+
+/// A step after its scan.
+pub(super) enum Done {
+    /// A block of a log's side.
+    Block(Role, Arc<Scanned>),
+    /// An artifact ended; why, if before its end.
+    Ended {
+        /// The artifact.
+        artifact: usize,
+        /// The reason.
+        error: Option<String>,
+    },
+    /// Both sides of the log have ended.
+    LogEnded,
+}
+
+/// The folds of one node.
+pub(super) struct Folding<'e> {
+    rules: FoldRules<'e>,
+    /// The logs to come: format, and whether there is an err.log to match.
+    logs: VecDeque<(Format, bool)>,
+    fold: Option<(Fold<'e>, Twins)>,
+    tally: NodeTally,
+    others: Vec<NodeTally>,
+    artifacts: BTreeMap<usize, ArtifactFacts>,
+    /// Days passed in a log without dates, and its last stamp.
+    days: i64,
+    last: Option<Timestamp>,
+}
+
+impl<'e> Folding<'e> {
+    pub(super) fn new(rules: FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
+        let of = |log: &Log| {
+            let source = log.main.pieces.first().or(log.err.pieces.first());
+            let twins = !log.err.pieces.is_empty() && !log.main.pieces.is_empty();
+            source.map(|source| (source.format, twins))
+        };
+        let logs = logs.iter().filter_map(of).collect();
+        let (others, artifacts) = (Vec::new(), BTreeMap::new());
+        Self {
+            rules,
+            logs,
+            fold: None,
+            tally,
+            others,
+            artifacts,
+            days: 0,
+            last: None,
+        }
+    }
+
+    /// Folds one step; gives back a block's memory if nothing points into it any more.
+    pub(super) fn take(&mut self, done: Done) -> Option<Vec<u8>> {
+        match done {
+            Done::Block(role, mut scanned) => {
+                self.place(&mut scanned);
+                let (fold, twins) = self.open()?;
+                match role {
+                    Role::Main => twins.main(&scanned, fold),
+                    Role::Err => twins.err(&scanned, fold),
+                }
+                Arc::into_inner(scanned).map(|scanned| scanned.block.bytes)
+            }
+            Done::Ended { artifact, error } => {
+                let facts = self.artifacts.entry(artifact).or_default();
+                facts.error = error.or(facts.error.take());
+                None
+            }
+            Done::LogEnded => {
+                self.open()?;
+                let (mut fold, twins) = self.fold.take()?;
+                twins.finish(&mut fold);
+                let (tally, others) = fold.finish();
+                self.tally = tally;
+                self.others.extend(others);
+                self.logs.pop_front();
+                (self.days, self.last) = (0, None);
+                None
+            }
+        }
+    }
+
+    /// The fold of the log being read.
+    fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
+        if self.fold.is_none() {
+            let &(format, twins) = self.logs.front()?;
+            let tally = std::mem::take(&mut self.tally);
+            self.fold = Some((Fold::new(self.rules, tally, format), Twins::new(twins)));
+        }
+        self.fold.as_mut()
+    }
+
+    /// Gives a block its lines and, in a log without dates, its day; gives its artifact its totals.
+    fn place(&mut self, scanned: &mut Arc<Scanned>) {
+        let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
+        if let Some(scanned) = Arc::get_mut(scanned) {
+            scanned.first_line = facts.lines + 1;
+            if let Some(first) = scanned.scan.first_time {
+                let dated = first.0 + self.days * DAY;
+                self.days += i64::from(self.last.is_some_and(|last| dated < last.0 - DAY / 2));
+                scanned.scan.postpone(self.days);
+                self.last = scanned.scan.last_time.or(self.last);
+            }
+        }
+        facts.add(&scanned.scan);
+    }
+
+    pub(super) fn finish(mut self) -> NodeScan {
+        if let Some((fold, _)) = self.fold.take() {
+            self.tally = fold.finish().0;
+        }
+        NodeScan {
+            tally: self.tally,
+            others: self.others,
+            artifacts: self.artifacts,
+        }
+    }
+}

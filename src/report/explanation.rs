@@ -1,0 +1,128 @@
+//! Why a line counts for a rule, and why the rule fires or keeps silent.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::escape::terminal;
+use crate::analysis::{Analysis, NodeFacts};
+use crate::parsers::Format;
+use crate::rules::schema::Scope;
+use crate::rules::{Explained, Rule, RuleBase, State, explain};
+use crate::signals::{Check, Subject};
+
+/// A signal that the rule counts, and the checks of the record against it.
+pub type Traced = (String, Vec<Check>);
+
+/// Checks a record against every signal that a rule counts.
+pub fn record(
+    base: &RuleBase,
+    rule: &Rule,
+    format: Format,
+    subject: Subject<'_, '_>,
+) -> Vec<Traced> {
+    let counts = rule
+        .counts
+        .iter()
+        .map(|(_, counter)| base.counters[*counter].signal);
+    let mut signals: Vec<u16> = counts
+        .chain(
+            rule.stalls
+                .iter()
+                .map(|(_, stall)| base.stalls[*stall].signal),
+        )
+        .collect();
+    signals.sort_unstable();
+    signals.dedup();
+    let trace = |&index: &u16| {
+        let signal = base.signals.signal(index);
+        let checks = if signal.format == format {
+            signal.trace(subject)
+        } else {
+            let text = format!(
+                "the file's format is {}: it is {}",
+                signal.format.spec().name,
+                format.spec().name
+            );
+            vec![Check {
+                passed: false,
+                text,
+            }]
+        };
+        (signal.id.clone(), checks)
+    };
+    signals.iter().map(trace).collect()
+}
+
+/// Prints the checks of the line, then the rule's tree for every run and, where it asks for it, every node.
+pub fn write(
+    line: &str,
+    traced: &[Traced],
+    base: &RuleBase,
+    rule: &Rule,
+    analysis: &Analysis,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let declared = &base.declared.rule[rule.declared];
+    writeln!(out, "{}: {}\n", declared.id.get_ref(), declared.title)?;
+    writeln!(out, "Does {} count for it?\n", terminal(line))?;
+    for (signal, checks) in traced {
+        let is_one = checks.iter().all(|check| check.passed);
+        writeln!(
+            out,
+            "  {} {signal}",
+            if is_one { "yes, as" } else { "not as" }
+        )?;
+        for check in checks {
+            writeln!(
+                out,
+                "      {} {}",
+                if check.passed { "passed" } else { "failed" },
+                terminal(&check.text)
+            )?;
+        }
+    }
+    let mut runs: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
+    for facts in &analysis.nodes {
+        runs.entry(&facts.tally.run).or_default().push(facts);
+    }
+    for (run, facts) in runs {
+        let scenes: Vec<(String, Vec<&NodeFacts>)> = match declared.per {
+            Scope::Run => vec![(format!("run {run}"), facts)],
+            Scope::Node => facts
+                .into_iter()
+                .map(|facts| (format!("node {}", facts.tally.node), vec![facts]))
+                .collect(),
+        };
+        for (name, facts) in scenes {
+            tree(&name, &explain(base, rule, &facts), out)?;
+        }
+    }
+    Ok(())
+}
+
+fn tree(name: &str, lines: &[Explained], out: &mut dyn Write) -> io::Result<()> {
+    let fires = lines
+        .first()
+        .is_some_and(|first| first.state == State::Holds);
+    writeln!(
+        out,
+        "\nIt {} over {}\n",
+        if fires { "fires" } else { "keeps silent" },
+        terminal(name)
+    )?;
+    for line in lines {
+        let state = match line.state {
+            State::Holds => "passed ",
+            State::Fails => "failed ",
+            State::Unknown => "unknown",
+        };
+        writeln!(
+            out,
+            "  {state} {:indent$}{}",
+            "",
+            terminal(&line.text),
+            indent = 2 * line.depth
+        )?;
+    }
+    Ok(())
+}

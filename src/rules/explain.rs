@@ -1,0 +1,306 @@
+//! A rule's condition tree over one run: what passed, what failed, what could not be told, and by which numbers.
+
+use super::condition::{Condition, CountTest, Scene};
+use super::times::TimeTest;
+use super::{Rule, RuleBase, Verdict};
+use crate::analysis::NodeFacts;
+use crate::signals::tally::NodeTally;
+use crate::time::SECOND;
+
+/// A line of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// How deep it stands.
+    pub depth: usize,
+    /// Whether it holds.
+    pub state: State,
+    /// What is asked, and what is there.
+    pub text: String,
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It could not have been observed.
+    Unknown,
+}
+
+impl From<Option<bool>> for State {
+    fn from(holds: Option<bool>) -> Self {
+        match holds {
+            Some(true) => Self::Holds,
+            Some(false) => Self::Fails,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Explains a rule over nodes of one run: its condition, then its verdicts up to the one that is given.
+pub fn explain(base: &RuleBase, rule: &Rule, facts: &[&NodeFacts]) -> Vec<Explained> {
+    let nodes: Vec<&NodeTally> = facts.iter().map(|facts| &facts.tally).collect();
+    let scene = Scene {
+        nodes: &nodes,
+        counters: &base.counters,
+        signals: &base.signals,
+    };
+    let teller = Teller { base, rule, scene };
+    let mut lines = Vec::new();
+    teller.tell(&rule.when, 0, &mut lines);
+    if rule.when.holds(&scene) == Some(true) {
+        for verdict in &rule.verdicts {
+            let given = verdict
+                .when
+                .as_ref()
+                .is_none_or(|when| when.holds(&scene) == Some(true));
+            teller.verdict(verdict, given, &mut lines);
+            if given {
+                break;
+            }
+        }
+    }
+    lines
+}
+
+struct Teller<'a> {
+    base: &'a RuleBase,
+    rule: &'a Rule,
+    scene: Scene<'a>,
+}
+
+impl Teller<'_> {
+    fn verdict(&self, verdict: &Verdict, given: bool, lines: &mut Vec<Explained>) {
+        let text = format!(
+            "verdict {} ({})",
+            verdict.severity.word(),
+            verdict.confidence.word()
+        );
+        let state = if given { State::Holds } else { State::Fails };
+        lines.push(Explained {
+            depth: 0,
+            state,
+            text,
+        });
+        if let Some(when) = &verdict.when {
+            self.tell(when, 1, lines);
+        }
+    }
+
+    fn tell(&self, condition: &Condition, depth: usize, lines: &mut Vec<Explained>) {
+        let state = State::from(condition.holds(&self.scene));
+        let mut say = |text: String| lines.push(Explained { depth, state, text });
+        match condition {
+            Condition::All(_) => say("all of these hold".to_owned()),
+            Condition::Any(_) => say("any of these holds".to_owned()),
+            Condition::None(_) => say("none of these holds".to_owned()),
+            Condition::AtMost { counter, count } => {
+                let seen = if state == State::Unknown {
+                    ", but not every node's log would show it"
+                } else {
+                    ""
+                };
+                say(format!(
+                    "{} at most {count}: it is {}{seen}",
+                    self.count(*counter),
+                    self.scene.sum(*counter)
+                ));
+            }
+            Condition::Share {
+                counter,
+                of,
+                at_least,
+                below,
+            } => say(self.share(*counter, of, *at_least, *below)),
+            Condition::Count(test) => say(self.count_test(test)),
+            Condition::Time(test) => say(self.time_test(test)),
+        }
+        if let Condition::All(parts) | Condition::Any(parts) | Condition::None(parts) = condition {
+            for part in parts {
+                self.tell(part, depth + 1, lines);
+            }
+        }
+    }
+
+    /// The rule's name for a counter, with its signal.
+    fn count(&self, counter: usize) -> String {
+        let named = self.rule.counts.iter().find(|(_, known)| *known == counter);
+        let signal = &self
+            .base
+            .signals
+            .signal(self.base.counters[counter].signal)
+            .id;
+        named.map_or_else(|| signal.clone(), |(name, _)| format!("{name} ({signal})"))
+    }
+
+    fn by_node(&self, counter: usize) -> String {
+        let counts = self
+            .scene
+            .nodes
+            .iter()
+            .map(|node| (&node.node, node.counters[counter].all.count));
+        let told: Vec<String> = counts
+            .filter(|(_, count)| *count > 0)
+            .map(|(node, count)| format!("{node} {count}"))
+            .collect();
+        if told.is_empty() {
+            "nowhere".to_owned()
+        } else {
+            told.join(", ")
+        }
+    }
+
+    fn share(
+        &self,
+        counter: usize,
+        of: &[usize],
+        at_least: Option<f64>,
+        below: Option<f64>,
+    ) -> String {
+        let whole: Vec<String> = of.iter().map(|&counter| self.count(counter)).collect();
+        let bounds = [
+            at_least.map(|b| format!("at least {:.0} %", b * 100.0)),
+            below.map(|b| format!("below {:.0} %", b * 100.0)),
+        ];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        let value = self
+            .scene
+            .share(counter, of)
+            .map_or("nothing to share".to_owned(), |share| {
+                format!("it is {:.1} %", share * 100.0)
+            });
+        format!(
+            "share of {} in {} {}: {value}",
+            self.count(counter),
+            whole.join(" + "),
+            bounds.join(" and ")
+        )
+    }
+
+    fn count_test(&self, test: &CountTest) -> String {
+        match test {
+            CountTest::AtLeast { counter, count } => {
+                format!(
+                    "{} at least {count}: it is {} ({})",
+                    self.count(*counter),
+                    self.scene.sum(*counter),
+                    self.by_node(*counter)
+                )
+            }
+            CountTest::OnNodes {
+                counter,
+                count,
+                nodes,
+            } => {
+                format!(
+                    "{} at least {count} on {nodes} nodes: it is {}",
+                    self.count(*counter),
+                    self.by_node(*counter)
+                )
+            }
+            CountTest::Within {
+                counter,
+                window,
+                nodes,
+            } => {
+                let window = self.base.counters[*counter].windows[*window];
+                let name = self.count(*counter);
+                let width = seconds(window.within);
+                format!(
+                    "{name} at least {} within {width} on {nodes} nodes: in all it is {}",
+                    window.at_least,
+                    self.by_node(*counter)
+                )
+            }
+            CountTest::Observable { counter } => format!(
+                "{} could have been seen on every node",
+                self.count(*counter)
+            ),
+        }
+    }
+
+    fn time_test(&self, test: &TimeTest) -> String {
+        match test {
+            TimeTest::Stall {
+                stall,
+                repeats,
+                lasting,
+            } => {
+                let named = self
+                    .rule
+                    .stalls
+                    .iter()
+                    .find(|(_, known)| known == stall)
+                    .map_or("stall", |(name, _)| name);
+                let longest =
+                    self.scene.nodes.iter().filter_map(|node| {
+                        Some((&node.node, node.stalls[*stall].longest.as_ref()?))
+                    });
+                let longest = longest.max_by_key(|(_, stall)| stall.repeats);
+                let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
+                    format!(
+                        "the longest is {} times over {} at {node}",
+                        stall.repeats,
+                        seconds(stall.span.1.0 - stall.span.0.0)
+                    )
+                });
+                format!(
+                    "{named} stands still at least {repeats} times over {}: {found}",
+                    seconds(*lasting)
+                )
+            }
+            TimeTest::Together { counter, within } => {
+                format!(
+                    "{} on every node, at least two, within {}: in all it is {}",
+                    self.count(*counter),
+                    seconds(*within),
+                    self.by_node(*counter)
+                )
+            }
+            TimeTest::Sequence {
+                counters, within, ..
+            } => {
+                let names: Vec<String> = counters
+                    .iter()
+                    .map(|&counter| self.count(counter))
+                    .collect();
+                format!(
+                    "{} in this order within {}",
+                    names.join(", then "),
+                    seconds(*within)
+                )
+            }
+            TimeTest::Silence {
+                lasting,
+                then,
+                within,
+                ..
+            } => {
+                let longest = self
+                    .scene
+                    .nodes
+                    .iter()
+                    .flat_map(|node| &node.gaps)
+                    .map(|(from, to)| to.0 - from.0)
+                    .max();
+                let found = longest.map_or("no log is silent that long".to_owned(), |gap| {
+                    format!("the longest silence is {}", seconds(gap))
+                });
+                format!(
+                    "silence of at least {}, then {} within {}: {found}",
+                    seconds(*lasting),
+                    self.count(*then),
+                    seconds(*within)
+                )
+            }
+        }
+    }
+}
+
+/// Microseconds as seconds.
+#[expect(clippy::cast_precision_loss, reason = "printed to a tenth of a second")]
+fn seconds(micros: i64) -> String {
+    format!("{:.1} s", micros as f64 / SECOND as f64)
+}

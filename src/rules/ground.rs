@@ -1,0 +1,127 @@
+//! What a finding stands on: its counts, shares and facts.
+
+use std::collections::BTreeMap;
+
+use super::Rule;
+use super::condition::Scene;
+use super::schema::RuleDecl;
+use crate::analysis::NodeFacts;
+use crate::signals::SignalSet;
+use crate::signals::tally::{NodeTally, Stall, StallWatch};
+use crate::time::SECOND;
+
+/// What a finding stands on: a rule that fired, and where.
+pub(super) struct Ground<'a> {
+    pub(super) rule: &'a Rule,
+    pub(super) declared: &'a RuleDecl,
+    pub(super) facts: &'a [&'a NodeFacts],
+    pub(super) scene: Scene<'a>,
+    pub(super) signals: &'a SignalSet,
+    pub(super) watches: &'a [StallWatch],
+}
+
+impl Ground<'_> {
+    pub(super) fn counter(&self, name: &str) -> Option<usize> {
+        let mut counts = self.rule.counts.iter();
+        counts
+            .find(|(known, _)| known == name)
+            .map(|(_, counter)| *counter)
+    }
+
+    pub(super) fn counts(&self) -> BTreeMap<String, u64> {
+        let counts = self.rule.counts.iter();
+        counts
+            .map(|(name, counter)| (name.clone(), self.scene.sum(*counter)))
+            .collect()
+    }
+
+    pub(super) fn counts_by_node(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let of = |node: &NodeTally| {
+            let counts = self.rule.counts.iter();
+            counts
+                .map(|(name, c)| (name.clone(), node.counters[*c].all.count))
+                .collect()
+        };
+        self.scene
+            .nodes
+            .iter()
+            .map(|node| (node.node.clone(), of(node)))
+            .collect()
+    }
+
+    /// The declared values of the longest stall, over all nodes.
+    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+        let mut facts = BTreeMap::new();
+        for (name, fact) in &self.declared.facts {
+            let stall = self
+                .rule
+                .stalls
+                .iter()
+                .find(|(known, _)| known == fact.stall.get_ref());
+            let Some((_, index)) = stall else { continue };
+            let value = self.longest(*index).and_then(|(node, watch, stall)| {
+                stall_value(self.signals, watch, stall, node, fact.value.get_ref())
+            });
+            facts.extend(value.map(|value| (name.clone(), value)));
+        }
+        facts
+    }
+
+    /// The longest stretch of a stall, the first node's of equal ones.
+    fn longest(&self, index: usize) -> Option<(&NodeTally, &StallWatch, &Stall)> {
+        let stalls = self
+            .scene
+            .nodes
+            .iter()
+            .filter_map(|node| Some((*node, node.stalls[index].longest.as_ref()?)));
+        let longest = stalls.reduce(|a, b| if b.1.repeats > a.1.repeats { b } else { a })?;
+        Some((longest.0, &self.watches[index], longest.1))
+    }
+
+    pub(super) fn shares(&self) -> BTreeMap<String, f64> {
+        let mut shares = BTreeMap::new();
+        for (name, share) in &self.declared.shares {
+            let of: Option<Vec<usize>> = share
+                .of
+                .iter()
+                .map(|name| self.counter(name.get_ref()))
+                .collect();
+            let part = self.counter(share.count.get_ref());
+            if let Some(value) = part
+                .zip(of)
+                .and_then(|(part, of)| self.scene.share(part, &of))
+            {
+                shares.insert(name.clone(), value);
+            }
+        }
+        shares
+    }
+}
+
+/// A field of a stall's signal, or a measure of the stall.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "seconds are printed to a thousandth"
+)]
+fn stall_value(
+    signals: &SignalSet,
+    watch: &StallWatch,
+    stall: &Stall,
+    node: &NodeTally,
+    name: &str,
+) -> Option<String> {
+    let seconds = (stall.span.1.0 - stall.span.0.0) as f64 / SECOND as f64;
+    Some(match name {
+        "repeats" => stall.repeats.to_string(),
+        "duration-s" => format!("{seconds:.3}"),
+        "period-s" => format!(
+            "{:.3}",
+            seconds / (stall.repeats.saturating_sub(1).max(1)) as f64
+        ),
+        "node" => node.node.clone(),
+        field => stall
+            .values
+            .get(signals.signal(watch.signal).field(field)?)?
+            .clone(),
+    })
+}

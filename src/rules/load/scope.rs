@@ -1,0 +1,403 @@
+//! The conditions and references of one rule, compiled and checked against what it declares.
+
+use toml::Spanned;
+
+use super::origin::{LoadError, Origin, duration};
+use super::rule::Counters;
+use super::signal::field_index;
+use crate::rules::STALL_MEASURES;
+use crate::rules::condition::{Condition, CountTest};
+use crate::rules::schema::{ConditionDecl, FactDecl, RuleDecl};
+use crate::rules::times::TimeTest;
+use crate::signals::TallyKind;
+use crate::signals::tally::Window;
+
+/// A rule while it is compiled.
+pub(super) struct RuleScope<'r, 's> {
+    pub(super) declared: &'r RuleDecl,
+    pub(super) origin: Origin<'r>,
+    pub(super) counts: &'r [(String, usize)],
+    pub(super) stalls: &'r [(String, usize)],
+    pub(super) counters: &'r mut Counters<'s>,
+}
+
+impl RuleScope<'_, '_> {
+    fn counter(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+        let found = self
+            .counts
+            .iter()
+            .find(|(known, _)| known == name.get_ref());
+        found.map(|(_, counter)| *counter).ok_or_else(|| {
+            let known: Vec<&str> = self.counts.iter().map(|(name, _)| name.as_str()).collect();
+            let message = format!(
+                "the rule {} has no count {:?}",
+                self.declared.id.get_ref(),
+                name.get_ref()
+            );
+            self.origin.fault(
+                name.span(),
+                message,
+                format!("its counts are {}", known.join(", ")),
+            )
+        })
+    }
+
+    /// Compiles a condition: one kind of test, with the bounds that belong to it.
+    pub(super) fn condition(&mut self, declared: &ConditionDecl) -> Result<Condition, LoadError> {
+        let mut list = |parts: &[ConditionDecl]| -> Result<Vec<Condition>, LoadError> {
+            parts.iter().map(|part| self.condition(part)).collect()
+        };
+        let ConditionDecl {
+            all,
+            any,
+            none,
+            count,
+            share,
+            stall,
+            together,
+            sequence,
+            silence,
+            observable,
+            ..
+        } = declared;
+        let kinds = [
+            all.is_some(),
+            any.is_some(),
+            none.is_some(),
+            count.is_some(),
+            share.is_some(),
+            stall.is_some(),
+        ];
+        let more = [
+            together.is_some(),
+            sequence.is_some(),
+            silence.is_some(),
+            observable.is_some(),
+        ];
+        if kinds.iter().chain(&more).filter(|set| **set).count() != 1 {
+            return Err(self.not_one_kind());
+        }
+        if let Some(parts) = all {
+            return Ok(Condition::All(list(parts)?));
+        }
+        if let Some(parts) = any {
+            return Ok(Condition::Any(list(parts)?));
+        }
+        if let Some(parts) = none {
+            return Ok(Condition::None(list(parts)?));
+        }
+        if let Some(name) = count {
+            return self.count(declared, name);
+        }
+        if let Some(name) = share {
+            return self.share(declared, name);
+        }
+        if let Some(name) = observable {
+            return Ok(Condition::Count(CountTest::Observable {
+                counter: self.counter(name)?,
+            }));
+        }
+        self.time_test(declared).map(Condition::Time)
+    }
+
+    fn not_one_kind(&self) -> LoadError {
+        let message = format!(
+            "a condition of the rule {} has none or several kinds",
+            self.declared.id.get_ref()
+        );
+        let hint = "a condition is exactly one of all, any, none, count (with at-least or at-most), share (with of), stall, \
+                    together, sequence, silence (with then), observable";
+        self.origin.fault(self.declared.id.span(), message, hint)
+    }
+
+    fn share(
+        &self,
+        declared: &ConditionDecl,
+        name: &Spanned<String>,
+    ) -> Result<Condition, LoadError> {
+        let of = declared.of.as_deref().unwrap_or_default();
+        let of: Result<Vec<usize>, LoadError> = of.iter().map(|name| self.counter(name)).collect();
+        let (at_least, below) = (declared.share_at_least, declared.share_below);
+        let (counter, of) = (self.counter(name)?, of?);
+        if of.is_empty() || at_least.or(below).is_none() {
+            let message = format!(
+                "the condition on the share of {:?} is incomplete",
+                name.get_ref()
+            );
+            return Err(self.origin.fault(
+                name.span(),
+                message,
+                "give of, and share-at-least or share-below",
+            ));
+        }
+        Ok(Condition::Share {
+            counter,
+            of,
+            at_least,
+            below,
+        })
+    }
+
+    fn time_test(&mut self, declared: &ConditionDecl) -> Result<TimeTest, LoadError> {
+        match declared {
+            ConditionDecl {
+                stall: Some(name), ..
+            } => {
+                let lasting = declared
+                    .lasting
+                    .as_ref()
+                    .map(|text| duration(self.origin, text))
+                    .transpose()?;
+                let repeats = declared.at_least.unwrap_or(2);
+                Ok(TimeTest::Stall {
+                    stall: self.stall(name)?,
+                    repeats,
+                    lasting: lasting.unwrap_or(0),
+                })
+            }
+            ConditionDecl {
+                together: Some(name),
+                ..
+            } => {
+                let counter = self.counter(name)?;
+                Ok(TimeTest::Together {
+                    counter: self.counters.timed(counter),
+                    within: self.within(declared, name)?,
+                })
+            }
+            ConditionDecl {
+                sequence: Some(names),
+                ..
+            } => self.sequence(declared, names),
+            ConditionDecl {
+                silence: Some(lasting),
+                then: Some(then),
+                ..
+            } => self.silence(declared, lasting, then),
+            ConditionDecl { .. } => Err(self.not_one_kind()),
+        }
+    }
+
+    fn stall(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+        let found = self
+            .stalls
+            .iter()
+            .find(|(known, _)| known == name.get_ref());
+        found.map(|(_, stall)| *stall).ok_or_else(|| {
+            let known: Vec<&str> = self.stalls.iter().map(|(name, _)| name.as_str()).collect();
+            let message = format!(
+                "the rule {} has no stall {:?}",
+                self.declared.id.get_ref(),
+                name.get_ref()
+            );
+            self.origin.fault(
+                name.span(),
+                message,
+                format!("its stalls are {}", known.join(", ")),
+            )
+        })
+    }
+
+    /// The `within` that a condition needs.
+    fn within(&self, declared: &ConditionDecl, name: &Spanned<String>) -> Result<i64, LoadError> {
+        let missing = || {
+            let message = format!("the condition on {:?} says no width", name.get_ref());
+            self.origin.fault(
+                name.span(),
+                message,
+                "give within, for example within = \"5s\"",
+            )
+        };
+        duration(self.origin, declared.within.as_ref().ok_or_else(missing)?)
+    }
+
+    fn sequence(
+        &mut self,
+        declared: &ConditionDecl,
+        names: &[Spanned<String>],
+    ) -> Result<TimeTest, LoadError> {
+        let Some(first) = names.first() else {
+            let message = format!(
+                "a sequence of the rule {} is empty",
+                self.declared.id.get_ref()
+            );
+            return Err(self.origin.fault(
+                self.declared.id.span(),
+                message,
+                "name the counts in order",
+            ));
+        };
+        let within = self.within(declared, first)?;
+        let skew = declared
+            .skew
+            .as_ref()
+            .map(|text| duration(self.origin, text))
+            .transpose()?;
+        let mut counters = Vec::new();
+        for name in names {
+            let counter = self.counter(name)?;
+            counters.push(self.counters.timed(counter));
+        }
+        Ok(TimeTest::Sequence {
+            counters,
+            within,
+            skew,
+        })
+    }
+
+    fn silence(
+        &mut self,
+        declared: &ConditionDecl,
+        lasting: &Spanned<String>,
+        then: &Spanned<String>,
+    ) -> Result<TimeTest, LoadError> {
+        let lasting = duration(self.origin, lasting)?;
+        let within = self.within(declared, then)?;
+        let counter = self.counter(then)?;
+        let then = self.counters.timed(counter);
+        let without = match &declared.without {
+            Some(name) => {
+                let counter = self.counter(name)?;
+                Some(self.counters.timed(counter))
+            }
+            None => None,
+        };
+        Ok(TimeTest::Silence {
+            lasting,
+            then,
+            within,
+            without,
+        })
+    }
+
+    fn count(
+        &mut self,
+        declared: &ConditionDecl,
+        name: &Spanned<String>,
+    ) -> Result<Condition, LoadError> {
+        let counter = self.counter(name)?;
+        let at_least = |count| Condition::Count(CountTest::AtLeast { counter, count });
+        match (declared.at_least, declared.at_most, &declared.within) {
+            (Some(at_least), None, Some(within)) => {
+                let window = Window {
+                    at_least,
+                    within: duration(self.origin, within)?,
+                };
+                let window = self.counters.window(counter, window);
+                let nodes = declared.on_nodes.unwrap_or(1);
+                Ok(Condition::Count(CountTest::Within {
+                    counter,
+                    window,
+                    nodes,
+                }))
+            }
+            (Some(count), None, None) => Ok(match declared.on_nodes {
+                Some(nodes) => Condition::Count(CountTest::OnNodes {
+                    counter,
+                    count,
+                    nodes,
+                }),
+                None => at_least(count),
+            }),
+            (None, Some(count), None) => Ok(Condition::AtMost { counter, count }),
+            (Some(low), Some(count), None) => Ok(Condition::All(vec![
+                at_least(low),
+                Condition::AtMost { counter, count },
+            ])),
+            (None, _, _) | (Some(_), Some(_), Some(_)) => {
+                let message = format!("the condition on {:?} has no usable bound", name.get_ref());
+                Err(self.origin.fault(
+                    name.span(),
+                    message,
+                    "give at-least, with or without within, or at-most",
+                ))
+            }
+        }
+    }
+
+    /// Checks the names between braces of a title.
+    pub(super) fn check_words(&self, title: &Spanned<String>) -> Result<(), LoadError> {
+        for part in title.get_ref().split('{').skip(1) {
+            let name = part.split(['}', '|']).next().unwrap_or_default();
+            let known = matches!(name, "nodes" | "reporters" | "accused")
+                || self.counts.iter().any(|(count, _)| count == name)
+                || self.declared.shares.contains_key(name)
+                || self.declared.facts.contains_key(name);
+            if !known {
+                let counts: Vec<&str> = self
+                    .counts
+                    .iter()
+                    .map(|(name, _)| name.as_str())
+                    .chain(self.declared.shares.keys().map(String::as_str))
+                    .collect();
+                let hint = format!(
+                    "expected nodes, reporters, accused, or one of {}",
+                    counts.join(", ")
+                );
+                return Err(self.origin.fault(
+                    title.span(),
+                    format!("the title names {name:?}, which the rule does not count"),
+                    hint,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_references(&self) -> Result<(), LoadError> {
+        let lists = self
+            .declared
+            .reported_by
+            .iter()
+            .chain(&self.declared.evidence);
+        let shares = self
+            .declared
+            .shares
+            .values()
+            .flat_map(|share| std::iter::once(&share.count).chain(&share.of));
+        for name in lists.chain(shares) {
+            self.counter(name)?;
+        }
+        for fact in self.declared.facts.values() {
+            self.check_fact(fact)?;
+        }
+        for field in self
+            .declared
+            .accused
+            .iter()
+            .chain(self.declared.subjects.values())
+        {
+            let counter = self.counter(&field.count)?;
+            let signal = &self.counters.signals[usize::from(self.counters.list[counter].signal)];
+            let at = field_index(signal, &field.field, self.origin)?;
+            if signal.fields[at].tally == TallyKind::Not {
+                let message = format!(
+                    "the field {:?} of {} is not counted",
+                    field.field.get_ref(),
+                    signal.id
+                );
+                return Err(self.origin.fault(
+                    field.field.span(),
+                    message,
+                    "list it in the signal's `by` or `top`",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A fact names a stall, and a field of its signal or a measure of the stall.
+    fn check_fact(&self, fact: &FactDecl) -> Result<(), LoadError> {
+        let stall = self.stall(&fact.stall)?;
+        if STALL_MEASURES.contains(&fact.value.get_ref().as_str()) {
+            return Ok(());
+        }
+        let signal = self.counters.stalls[stall].signal;
+        field_index(
+            &self.counters.signals[usize::from(signal)],
+            &fact.value,
+            self.origin,
+        )
+        .map(drop)
+    }
+}

@@ -1,0 +1,210 @@
+//! Conditions that look at the stamps of single occurrences: on all nodes at once, one after another, after a silence.
+//!
+//! Widths include both edges. Stamps of different nodes come from different clocks: a sequence across nodes says by how
+//! much they may disagree. Equal stamps are in order.
+
+use super::condition::Scene;
+use crate::signals::tally::NodeTally;
+use crate::time::Timestamp;
+
+/// A test of stamps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimeTest {
+    /// A stall of so many repetitions over so many microseconds, on any node.
+    Stall {
+        /// The stall.
+        stall: usize,
+        /// How often at least.
+        repeats: u64,
+        /// How long at least.
+        lasting: i64,
+    },
+    /// On every node, at least two of them, within so many microseconds of each other.
+    Together {
+        /// The counter; it keeps its stamps.
+        counter: usize,
+        /// The width, both edges included.
+        within: i64,
+    },
+    /// In this order, each at or after the one before, all within so many microseconds of the first.
+    Sequence {
+        /// The counters; they keep their stamps.
+        counters: Vec<usize>,
+        /// The width, both edges included.
+        within: i64,
+        /// `None`: all on one node. Else the nodes may differ, and a later one may be stamped earlier by this much.
+        skew: Option<i64>,
+    },
+    /// A node's log is silent for so long, and then says something.
+    Silence {
+        /// Microseconds of silence at least.
+        lasting: i64,
+        /// The counter of what follows; it keeps its stamps.
+        then: usize,
+        /// How soon after the silence.
+        within: i64,
+        /// The counter of what must not occur from the silence's start to what follows; it keeps its stamps.
+        without: Option<usize>,
+    },
+}
+
+impl TimeTest {
+    /// Whether the test holds.
+    pub(super) fn holds(&self, scene: &Scene<'_>) -> bool {
+        match self {
+            Self::Stall {
+                stall,
+                repeats,
+                lasting,
+            } => {
+                let lasts = |node: &NodeTally| {
+                    let longest = node.stalls[*stall].longest.as_ref();
+                    longest.is_some_and(|s| {
+                        s.repeats >= *repeats && s.span.1.0 - s.span.0.0 >= *lasting
+                    })
+                };
+                scene.nodes_with(lasts) > 0
+            }
+            Self::Together { counter, within } => together(scene, *counter, *within),
+            Self::Sequence {
+                counters,
+                within,
+                skew,
+            } => in_sequence(scene, counters, *within, *skew),
+            Self::Silence {
+                lasting,
+                then,
+                within,
+                without,
+            } => scene.nodes_with(|node| silent(node, *lasting, *then, *within, *without)) > 0,
+        }
+    }
+}
+
+/// The stamps of a counter on a node, in order.
+fn sorted(node: &NodeTally, counter: usize) -> Vec<Timestamp> {
+    let mut times = node.counters[counter].times.clone();
+    times.sort_unstable();
+    times
+}
+
+/// Whether there is a stretch of `within` in which every node, at least two, has an occurrence.
+fn together(scene: &Scene<'_>, counter: usize, within: i64) -> bool {
+    let nodes: Vec<Vec<Timestamp>> = scene
+        .nodes
+        .iter()
+        .filter(|node| node.seen.main || node.seen.err)
+        .map(|node| sorted(node, counter))
+        .collect();
+    if nodes.len() < 2 {
+        return false;
+    }
+    let follows = |times: &[Timestamp], from: Timestamp| {
+        let next = times.partition_point(|at| *at < from);
+        times.get(next).is_some_and(|at| at.0 - from.0 <= within)
+    };
+    nodes
+        .iter()
+        .flatten()
+        .any(|&from| nodes.iter().all(|times| follows(times, from)))
+}
+
+/// Whether the counters occur in order, all within `within` of the first.
+fn in_sequence(scene: &Scene<'_>, counters: &[usize], within: i64, skew: Option<i64>) -> bool {
+    let of = |nodes: &[&NodeTally]| -> Vec<Vec<Timestamp>> {
+        let times = |&counter: &usize| {
+            let mut all: Vec<Timestamp> = nodes
+                .iter()
+                .flat_map(|node| node.counters[counter].times.iter().copied())
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        counters.iter().map(times).collect()
+    };
+    match skew {
+        Some(skew) => has_sequence(&of(scene.nodes), within, skew),
+        None => scene
+            .nodes
+            .iter()
+            .any(|node| has_sequence(&of(&[node]), within, 0)),
+    }
+}
+
+/// From each occurrence of the first, takes the earliest of each next one: if any sequence fits, that one does.
+fn has_sequence(times: &[Vec<Timestamp>], within: i64, skew: i64) -> bool {
+    let Some((first, rest)) = times.split_first() else {
+        return false;
+    };
+    first.iter().any(|&start| {
+        let mut at = start;
+        rest.iter().all(|next| {
+            let place = next.partition_point(|time| time.0 < at.0 - skew);
+            let Some(found) = next.get(place).filter(|found| found.0 - start.0 <= within) else {
+                return false;
+            };
+            at = *found;
+            true
+        })
+    })
+}
+
+/// Whether a node was silent for `lasting` and then said `then` within `within`, without `without` in between.
+fn silent(
+    node: &NodeTally,
+    lasting: i64,
+    then: usize,
+    within: i64,
+    without: Option<usize>,
+) -> bool {
+    let follows = sorted(node, then);
+    let excluded = without
+        .map(|counter| sorted(node, counter))
+        .unwrap_or_default();
+    node.gaps
+        .iter()
+        .filter(|(from, to)| to.0 - from.0 >= lasting)
+        .any(|&(from, to)| {
+            let found = follows
+                .get(follows.partition_point(|at| *at < to))
+                .filter(|at| at.0 - to.0 <= within);
+            found.is_some_and(|found| !excluded.iter().any(|at| (from..=*found).contains(at)))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(times: &[&[i64]], within: i64, skew: i64) -> bool {
+        let times: Vec<Vec<Timestamp>> = times
+            .iter()
+            .map(|list| list.iter().map(|&t| Timestamp(t)).collect())
+            .collect();
+        has_sequence(&times, within, skew)
+    }
+
+    #[test]
+    fn a_sequence_is_in_order_and_a_c_b_is_none() {
+        assert!(fits(&[&[1], &[2], &[3]], 10, 0));
+        assert!(!fits(&[&[1], &[3], &[2]], 10, 0));
+    }
+
+    #[test]
+    fn the_width_counts_from_the_first_and_includes_its_edge() {
+        assert!(fits(&[&[0], &[5], &[10]], 10, 0));
+        assert!(!fits(&[&[0], &[5], &[11]], 10, 0));
+    }
+
+    #[test]
+    fn a_later_start_may_fit_where_the_first_does_not() {
+        assert!(fits(&[&[0, 50], &[55]], 10, 0));
+    }
+
+    #[test]
+    fn equal_stamps_are_in_order_and_skew_forgives_as_much_as_it_says() {
+        assert!(fits(&[&[7], &[7]], 0, 0));
+        assert!(!fits(&[&[7], &[5]], 10, 1));
+        assert!(fits(&[&[7], &[5]], 10, 2));
+    }
+}

@@ -1,0 +1,152 @@
+//! The counts that rules ask for, with their sliding windows.
+
+use std::collections::VecDeque;
+
+use super::{EVIDENCE_MAX, Evidence, Tally};
+use crate::time::Timestamp;
+
+/// How many stamps of one counter are kept per node.
+pub const TIMES_MAX: usize = 20_000;
+
+/// A count that a rule asks for: a signal whose fields have given values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// The index of the signal.
+    pub signal: u16,
+    /// Field and accepted values; all must hold.
+    pub filters: Vec<(usize, Vec<String>)>,
+    /// Windows whose fill is watched: at least so many within so many microseconds.
+    pub windows: Vec<Window>,
+    /// Whether the stamps are kept, for conditions that look at several nodes or at what follows.
+    pub timed: bool,
+}
+
+/// A sliding window: `at_least` occurrences whose first and last stamp are at most `within` microseconds apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How many.
+    pub at_least: u64,
+    /// Microseconds, both edges included.
+    pub within: i64,
+}
+
+/// What one [`Counter`] counted on one node. Suspect records are left out: they ground nothing.
+#[derive(Debug, Default)]
+pub struct CounterTally {
+    /// The count and its span.
+    pub all: Tally,
+    /// When each window was filled first, in the counter's order.
+    pub filled: Vec<Option<Timestamp>>,
+    recent: Vec<VecDeque<Timestamp>>,
+    /// The stamps, where the counter keeps them, up to [`TIMES_MAX`].
+    pub times: Vec<Timestamp>,
+    /// The first few.
+    pub evidence: Vec<Evidence>,
+}
+
+impl CounterTally {
+    /// Takes one more occurrence; whether its evidence is wanted.
+    pub fn add(&mut self, counter: &Counter, time: Option<Timestamp>) -> bool {
+        self.all.add(time, false);
+        self.filled.resize(counter.windows.len(), None);
+        self.recent.resize(counter.windows.len(), VecDeque::new());
+        if let (true, Some(time)) = (counter.timed && self.times.len() < TIMES_MAX, time) {
+            self.times.push(time);
+        }
+        if let Some(time) = time {
+            for (at, window) in counter.windows.iter().enumerate() {
+                let recent = &mut self.recent[at];
+                if self.filled[at].is_some() {
+                    continue;
+                }
+                recent.push_back(time);
+                // A stamp older than the one before stays where it came: records reorder by milliseconds.
+                while recent
+                    .front()
+                    .is_some_and(|oldest| time.0 - oldest.0 > window.within)
+                {
+                    recent.pop_front();
+                }
+                if u64::try_from(recent.len()).is_ok_and(|n| n >= window.at_least) {
+                    self.filled[at] = recent.front().copied();
+                    recent.clear();
+                }
+            }
+        }
+        self.evidence.len() < EVIDENCE_MAX
+    }
+}
+
+impl CounterTally {
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.all.merge(other.all);
+        self.filled
+            .resize(self.filled.len().max(other.filled.len()), None);
+        for (mine, theirs) in self.filled.iter_mut().zip(other.filled) {
+            *mine = mine.map_or(theirs, |at| Some(theirs.map_or(at, |other| at.min(other))));
+        }
+        self.times.extend(other.times);
+        self.times.sort_unstable();
+        self.evidence.extend(other.evidence);
+        self.evidence.sort_by_key(|one| (one.time, one.at));
+        self.evidence.truncate(EVIDENCE_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(times: &[i64], window: Window) -> Option<i64> {
+        let counter = Counter {
+            signal: 0,
+            filters: Vec::new(),
+            windows: vec![window],
+            timed: false,
+        };
+        let mut tally = CounterTally::default();
+        for &time in times {
+            tally.add(&counter, Some(Timestamp(time)));
+        }
+        tally.filled.first().copied().flatten().map(|t| t.0)
+    }
+
+    #[test]
+    fn a_sliding_window_holds_both_edges_and_nothing_beyond() {
+        let window = Window {
+            at_least: 3,
+            within: 10,
+        };
+        assert_eq!(filled(&[0, 5, 10], window), Some(0));
+        assert_eq!(filled(&[0, 5, 11], window), None);
+        assert_eq!(filled(&[0, 9, 11, 12], window), Some(9));
+    }
+
+    #[test]
+    fn equal_stamps_count_each() {
+        assert_eq!(
+            filled(
+                &[7, 7, 7],
+                Window {
+                    at_least: 3,
+                    within: 0
+                }
+            ),
+            Some(7)
+        );
+    }
+
+    #[test]
+    fn a_small_step_back_neither_fills_nor_empties_a_window() {
+        assert_eq!(
+            filled(
+                &[10, 9, 12],
+                Window {
+                    at_least: 3,
+                    within: 3
+                }
+            ),
+            Some(10)
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
+
+mod counter;
+mod signal;
+mod stall;
+
+use std::collections::BTreeMap;
+
+pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
+pub use signal::{EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, SignalTally, Tally, Values};
+pub use stall::{Stall, StallTally, StallWatch};
+
+use super::Signal;
+use crate::parsers::Format;
+use crate::time::Timestamp;
+use crate::vocab::Level;
+
+/// How many stretches without a record are kept per node.
+pub const GAPS_MAX: usize = 1_000;
+
+/// Error and Fatal records by what explains them.
+#[derive(Debug, Default)]
+pub struct Errors {
+    /// By level and the signals found in the record, in ascending order.
+    pub by_signals: BTreeMap<(Level, Vec<u16>), u64>,
+    /// Records without a signal, by level and mined template.
+    pub unmatched: BTreeMap<(Level, String), (u64, Evidence)>,
+    /// Records without a signal whose template came after the cap was reached.
+    pub beyond_cap: u64,
+}
+
+impl Errors {
+    fn absorb(&mut self, other: Self) {
+        for (key, count) in other.by_signals {
+            *self.by_signals.entry(key).or_default() += count;
+        }
+        for (key, (count, evidence)) in other.unmatched {
+            self.unmatched.entry(key).or_insert((0, evidence)).0 += count;
+        }
+        self.beyond_cap += other.beyond_cap;
+    }
+}
+
+/// What is known of a node's process from its own words.
+#[derive(Debug, Default)]
+pub struct Process {
+    /// Versions named, in the order of first mention.
+    pub versions: Vec<String>,
+    /// When it started, in order; capped.
+    pub starts: Vec<Timestamp>,
+}
+
+/// Everything counted of one node of one run.
+#[derive(Debug, Default)]
+pub struct NodeTally {
+    /// The run's name.
+    pub run: String,
+    /// The node's name.
+    pub node: String,
+    /// Records, a record that stands in two logs once.
+    pub records: u64,
+    /// The same by [`Level::index`].
+    pub levels: [u64; Level::ALL.len()],
+    /// Lines that continue a record, of the records counted.
+    pub continuation_lines: u64,
+    /// Lines that belong to no record.
+    pub unparsed_lines: u64,
+    /// Records whose stamp says that they may be forged.
+    pub suspect: u64,
+    /// Smallest and largest stamp.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// First codes by code and family.
+    pub codes: BTreeMap<(u32, Option<u16>), Tally>,
+    /// Codes mentioned further in.
+    pub nested: BTreeMap<u32, Tally>,
+    /// By signal index.
+    pub signals: Vec<SignalTally>,
+    /// By counter index.
+    pub counters: Vec<CounterTally>,
+    /// By stall index.
+    pub stalls: Vec<StallTally>,
+    /// Stretches of the main log without a record, in order.
+    pub gaps: Vec<(Timestamp, Timestamp)>,
+    /// Error and Fatal records.
+    pub errors: Errors,
+    /// What the process says of itself.
+    pub process: Process,
+    /// Whether a main log, an err.log and a standard error of it were read.
+    pub seen: Seen,
+}
+
+/// What was read of a node: what could have been observed at all.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// A main log.
+    pub main: bool,
+    /// An err.log.
+    pub err: bool,
+    /// The formats of its files, as a bit set by their place in `FORMATS`.
+    pub formats: u16,
+    /// The least level in a main log, as a bit set by [`Level::index`].
+    pub levels: u16,
+}
+
+impl Seen {
+    /// Notes a file of a format.
+    pub fn note(&mut self, format: Format) {
+        self.formats |= 1 << format.index();
+    }
+
+    /// Whether a file of a format was read.
+    pub fn has(&self, format: Format) -> bool {
+        self.formats & (1 << format.index()) != 0
+    }
+}
+
+impl NodeTally {
+    /// Starts with nothing, for so many signals, counters and stalls.
+    pub fn new(run: &str, node: &str, signals: &[Signal], counters: usize, stalls: usize) -> Self {
+        let signals = signals.iter().map(|signal| {
+            let values = signal.fields.iter().map(|_| Values::default()).collect();
+            SignalTally {
+                values,
+                ..SignalTally::default()
+            }
+        });
+        Self {
+            run: run.to_owned(),
+            node: node.to_owned(),
+            signals: signals.collect(),
+            counters: (0..counters).map(|_| CounterTally::default()).collect(),
+            stalls: (0..stalls).map(|_| StallTally::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds what was counted of the same node in another log.
+    pub fn absorb(&mut self, other: Self) {
+        self.records += other.records;
+        for (total, count) in self.levels.iter_mut().zip(other.levels) {
+            *total += count;
+        }
+        self.continuation_lines += other.continuation_lines;
+        self.unparsed_lines += other.unparsed_lines;
+        self.suspect += other.suspect;
+        self.widen(other.span);
+        for (key, tally) in other.codes {
+            self.codes.entry(key).or_default().merge(tally);
+        }
+        for (key, tally) in other.nested {
+            self.nested.entry(key).or_default().merge(tally);
+        }
+        for (mine, theirs) in self.signals.iter_mut().zip(other.signals) {
+            mine.absorb(theirs);
+        }
+        for (mine, theirs) in self.counters.iter_mut().zip(other.counters) {
+            mine.absorb(theirs);
+        }
+        for (mine, theirs) in self.stalls.iter_mut().zip(other.stalls) {
+            let repeats =
+                |tally: &StallTally| tally.longest.as_ref().map_or(0, |stall| stall.repeats);
+            if repeats(&theirs) > repeats(mine) {
+                *mine = theirs;
+            }
+        }
+        self.gaps.extend(other.gaps);
+        self.errors.absorb(other.errors);
+        for version in other.process.versions {
+            if !self.process.versions.contains(&version) {
+                self.process.versions.push(version);
+            }
+        }
+        self.process.starts.extend(other.process.starts);
+        self.process.starts.sort_unstable();
+        self.seen.main |= other.seen.main;
+        self.seen.err |= other.seen.err;
+        self.seen.formats |= other.seen.formats;
+        self.seen.levels |= other.seen.levels;
+    }
+
+    /// The worst-to-least level down to which the main log shows records; `None` without a main log.
+    pub fn log_level(&self) -> Option<Level> {
+        Level::ALL
+            .into_iter()
+            .rev()
+            .filter(|level| *level != Level::None)
+            .find(|level| self.seen.levels & (1 << level.index()) != 0)
+    }
+
+    /// Widens the node's span.
+    pub fn widen(&mut self, span: Option<(Timestamp, Timestamp)>) {
+        if let Some((low, high)) = span {
+            self.span = Some(
+                self.span
+                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
+            );
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What is counted of one signal on one node.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::record::Locator;
+use crate::time::Timestamp;
+
+/// How many lines of evidence are kept per signal and node.
+pub const EVIDENCE_MAX: usize = 5;
+/// How many bytes of a line are kept as evidence.
+pub const EVIDENCE_BYTES: usize = 600;
+
+/// A record cited by a report: where it stands, and its head's line as it was in the scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// Where it stands.
+    pub at: Locator,
+    /// Its stamp.
+    pub time: Option<Timestamp>,
+    /// The head's line, repaired to UTF-8 and capped.
+    pub text: String,
+}
+
+/// A count with its first and last stamp; suspect records count and leave no stamp.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many, suspect ones included.
+    pub count: u64,
+    /// How many of them are suspect.
+    pub suspect: u64,
+    /// Smallest and largest stamp of those that are not suspect.
+    pub span: Option<(Timestamp, Timestamp)>,
+}
+
+impl Tally {
+    /// Counts one more.
+    pub fn add(&mut self, time: Option<Timestamp>, suspect: bool) {
+        self.count += 1;
+        if suspect {
+            self.suspect += 1;
+        } else if let Some(time) = time {
+            self.span = Some(
+                self.span
+                    .map_or((time, time), |(low, high)| (low.min(time), high.max(time))),
+            );
+        }
+    }
+
+    /// Adds another count.
+    pub fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.suspect += other.suspect;
+        if let Some((low, high)) = other.span {
+            self.span = Some(
+                self.span
+                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
+            );
+        }
+    }
+
+    /// How many are not suspect.
+    pub fn sound(&self) -> u64 {
+        self.count - self.suspect
+    }
+}
+
+/// The values of one field.
+#[derive(Debug, Default)]
+pub struct Values {
+    counts: FxHashMap<Box<[u8]>, u64>,
+    /// Occurrences whose value came after the cap was reached and is not counted apart.
+    pub beyond_cap: u64,
+}
+
+impl Values {
+    /// Counts one more of `value`; a new value beyond `cap` is only counted as such.
+    pub fn add(&mut self, value: &[u8], cap: usize) {
+        if let Some(count) = self.counts.get_mut(value) {
+            *count += 1;
+        } else if self.counts.len() < cap {
+            self.counts.insert(value.into(), 1);
+        } else {
+            self.beyond_cap += 1;
+        }
+    }
+
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for (value, count) in other.ranked() {
+            *self.counts.entry(value.into_bytes().into()).or_default() += count;
+        }
+        self.beyond_cap += other.beyond_cap;
+    }
+
+    /// How often `value` was counted.
+    pub fn count(&self, value: &str) -> u64 {
+        self.counts.get(value.as_bytes()).copied().unwrap_or(0)
+    }
+
+    /// How many different values there are.
+    pub fn distinct(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Values and counts, most frequent first, equal ones by value.
+    pub fn ranked(&self) -> Vec<(String, u64)> {
+        let mut ranked: Vec<(String, u64)> = self
+            .counts
+            .iter()
+            .map(|(value, &count)| (String::from_utf8_lossy(value).into_owned(), count))
+            .collect();
+        ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        ranked
+    }
+}
+
+/// What is counted of one signal on one node.
+#[derive(Debug, Default)]
+pub struct SignalTally {
+    /// All occurrences.
+    pub all: Tally,
+    /// Occurrences that are not suspect, by minute since 1970.
+    pub minutes: BTreeMap<i64, u64>,
+    /// By field, in the signal's order; empty where a field is not counted.
+    pub values: Vec<Values>,
+    /// The first few.
+    pub evidence: Vec<Evidence>,
+    /// The values of the first occurrence, in the order of the signal's fields.
+    pub first: Vec<String>,
+    /// Records that hold the signal's literal and do not fit its template.
+    pub near_misses: u64,
+    /// The first of them.
+    pub near_miss: Option<Evidence>,
+}
+
+impl SignalTally {
+    /// The minute with most occurrences, the earliest of equal ones.
+    pub fn peak(&self) -> Option<(i64, u64)> {
+        self.minutes
+            .iter()
+            .map(|(&minute, &count)| (minute, count))
+            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
+    }
+}
+
+impl SignalTally {
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.all.merge(other.all);
+        for (minute, count) in other.minutes {
+            *self.minutes.entry(minute).or_default() += count;
+        }
+        for (mine, theirs) in self.values.iter_mut().zip(other.values) {
+            mine.absorb(&theirs);
+        }
+        self.evidence.extend(other.evidence);
+        self.evidence.sort_by_key(|one| (one.time, one.at));
+        self.evidence.truncate(EVIDENCE_MAX);
+        if self.first.is_empty() {
+            self.first = other.first;
+        }
+        self.near_misses += other.near_misses;
+        self.near_miss = self.near_miss.take().or(other.near_miss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_beyond_the_cap_are_counted_as_such() {
+        let mut values = Values::default();
+        for value in [&b"a"[..], b"b", b"c", b"a"] {
+            values.add(value, 2);
+        }
+        assert_eq!(
+            (values.count("a"), values.count("c"), values.beyond_cap),
+            (2, 0, 1)
+        );
+    }
+}
