@@ -54,8 +54,8 @@ pub(super) struct InputOptions {
     #[arg(long, value_name = "ZONE")]
     tz: Option<String>,
     /// How many threads scan; one per core unless said
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=256))]
+    threads: u16,
     /// How many different values of a field (parts, tables) are counted apart per node
     #[arg(long, value_name = "N", default_value_t = Plan::default().subjects_max)]
     max_subjects: usize,
@@ -75,7 +75,7 @@ impl InputOptions {
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let mut plan = Plan {
             roots: self.paths.clone(),
-            threads: self.threads,
+            threads: usize::from(self.threads),
             subjects_max: self.max_subjects,
             ..Plan::default()
         };
