@@ -115,26 +115,25 @@ impl BlockReader {
 
     /// Reads until `target` bytes are pending or the input ends.
     fn fill(&mut self, target: usize) {
-        let mut length = self.pending.len();
-        if self.ended || length >= target {
+        let missing = target.saturating_sub(self.pending.len());
+        if self.ended || missing == 0 {
             return;
         }
-        self.pending.resize(target, 0);
-        while length < target {
-            match self.reader.read(&mut self.pending[length..]) {
-                Ok(0) => self.ended = true,
-                Ok(n) => length += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => {
-                    self.ended = true;
-                    self.error = Some(e);
-                }
-            }
-            if self.ended {
-                break;
+        self.pending.reserve(missing);
+        let bound = u64::try_from(missing).unwrap_or(u64::MAX);
+        match self
+            .reader
+            .by_ref()
+            .take(bound)
+            .read_to_end(&mut self.pending)
+        {
+            Ok(read) => self.ended = read < missing,
+            // What was read before the fault is kept.
+            Err(error) => {
+                self.ended = true;
+                self.error = Some(error);
             }
         }
-        self.pending.truncate(length);
     }
 }
 

@@ -97,7 +97,8 @@ fn level(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
 
 /// The source up to the first `": "`; a line that ends in `:` has an empty message.
 fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
-    match memchr::memmem::find(input, b": ") {
+    let end = memchr::memchr_iter(b':', input).find(|at| input.get(at + 1) == Some(&b' '));
+    match end {
         Some(at) => (&input[at + 2..], &input[..at]),
         None => match input.strip_suffix(b":") {
             Some(source) => (&input[input.len()..], source),

@@ -10,7 +10,9 @@
 //!
 //! A code quoted by a query's text, or by an echo of what a queue entry failed with last, is not this record's.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use crate::record::Record;
 use crate::vocab::Level;
@@ -29,7 +31,10 @@ pub struct Exception {
 /// What stands between a record's beginning and its exception when the exception is somebody else's.
 const ECHOES: &[&[u8]] = &[b"last_exception", b"last exception", b"Last exception"];
 const WRAPPERS: &[&[u8]] = &[b"Poco::Exception. ", b"std::exception. "];
-const IN_QUERY: &[u8] = b"(in query: ";
+/// Searches made for every record, prepared once.
+static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CODE_MARK));
+static IN_QUERY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("(in query: "));
+const CODE_MARK: &[u8] = b"Code: ";
 
 /// The exception that `record` is; `None` if it is none, or only quotes one.
 pub fn of(record: &Record<'_>) -> Option<Exception> {
@@ -55,7 +60,7 @@ pub fn of(record: &Record<'_>) -> Option<Exception> {
 
 /// Calls `each` once for every other code that a record with an exception mentions further in: remote errors, tries, causes.
 pub fn nested(record: &Record<'_>, outer: Exception, mut each: impl FnMut(u32)) {
-    let (message, rest) = match memmem::find(record.message, IN_QUERY) {
+    let (message, rest) = match IN_QUERY.find(record.message) {
         // What follows is the query's text, on this line and the next ones.
         Some(at) => (&record.message[..at], &b""[..]),
         None => (record.message, record.rest),
@@ -83,9 +88,9 @@ pub fn nested(record: &Record<'_>, outer: Exception, mut each: impl FnMut(u32)) 
 
 /// The next `Code: N` followed by `.` or `,`: where it begins, the number, where the text after the digits begins.
 fn next_code(text: &[u8], mut from: usize) -> Option<(usize, u32, usize)> {
-    while let Some(found) = memmem::find(text.get(from..)?, b"Code: ") {
+    while let Some(found) = CODE.find(text.get(from..)?) {
         let at = from + found;
-        let digits_at = at + b"Code: ".len();
+        let digits_at = at + CODE_MARK.len();
         let digits = text[digits_at..]
             .iter()
             .take_while(|b| b.is_ascii_digit())

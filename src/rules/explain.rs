@@ -227,37 +227,11 @@ impl Teller<'_> {
                 stall,
                 repeats,
                 lasting,
-            } => {
-                let named = self
-                    .rule
-                    .stalls
-                    .iter()
-                    .find(|(_, known)| known == stall)
-                    .map_or("stall", |(name, _)| name);
-                let longest =
-                    self.scene.nodes.iter().filter_map(|node| {
-                        Some((&node.node, node.stalls[*stall].longest.as_ref()?))
-                    });
-                let longest = longest.max_by_key(|(_, stall)| stall.repeats);
-                let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
-                    format!(
-                        "the longest is {} times over {} at {node}",
-                        stall.repeats,
-                        seconds(stall.span.1.0 - stall.span.0.0)
-                    )
-                });
-                format!(
-                    "{named} stands still at least {repeats} times over {}: {found}",
-                    seconds(*lasting)
-                )
-            }
+            } => self.stall(*stall, *repeats, *lasting),
             TimeTest::Together { counter, within } => {
-                format!(
-                    "{} on every node, at least two, within {}: in all it is {}",
-                    self.count(*counter),
-                    seconds(*within),
-                    self.by_node(*counter)
-                )
+                let (name, width) = (self.count(*counter), seconds(*within));
+                let found = self.by_node(*counter);
+                format!("{name} on every node, at least two, within {width}: in all it is {found}")
             }
             TimeTest::Sequence {
                 counters, within, ..
@@ -278,24 +252,35 @@ impl Teller<'_> {
                 within,
                 ..
             } => {
-                let longest = self
-                    .scene
-                    .nodes
-                    .iter()
-                    .flat_map(|node| &node.gaps)
-                    .map(|(from, to)| to.0 - from.0)
-                    .max();
-                let found = longest.map_or("no log is silent that long".to_owned(), |gap| {
+                let gaps = self.scene.nodes.iter().flat_map(|node| &node.gaps);
+                let longest = gaps.map(|(from, to)| to.0 - from.0).max();
+                let found = longest.map_or("no log is silent for long".to_owned(), |gap| {
                     format!("the longest silence is {}", seconds(gap))
                 });
-                format!(
-                    "silence of at least {}, then {} within {}: {found}",
-                    seconds(*lasting),
-                    self.count(*then),
-                    seconds(*within)
-                )
+                let (least, width, then) = (seconds(*lasting), seconds(*within), self.count(*then));
+                format!("silence of at least {least}, then {then} within {width}: {found}")
             }
         }
+    }
+
+    fn stall(&self, index: usize, repeats: u64, lasting: i64) -> String {
+        let named = self.rule.stalls.iter().find(|(_, known)| *known == index);
+        let name = named.map_or("the position", |(name, _)| name);
+        let stalls = self.scene.nodes.iter();
+        let stalls =
+            stalls.filter_map(|node| Some((&node.node, node.stalls[index].longest.as_ref()?)));
+        let longest = stalls.max_by_key(|(_, stall)| stall.repeats);
+        let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
+            let width = seconds(stall.span.1.0 - stall.span.0.0);
+            format!(
+                "the longest is {} times over {width} at {node}",
+                stall.repeats
+            )
+        });
+        format!(
+            "{name} stands still at least {repeats} times over {}: {found}",
+            seconds(lasting)
+        )
     }
 }
 

@@ -8,6 +8,7 @@ mod problems;
 mod suspects;
 
 use memchr::memchr_iter;
+use memchr::memmem::Finder;
 
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
@@ -51,7 +52,7 @@ pub struct Family {
     /// Its id.
     pub id: String,
     /// Any of these on the head's line makes a record one of the family; none means the rest.
-    pub contains: Vec<String>,
+    pub contains: Vec<Finder<'static>>,
 }
 
 impl Families {
@@ -62,7 +63,7 @@ impl Families {
                 || family
                     .contains
                     .iter()
-                    .any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
+                    .any(|text| text.find(message).is_some())
         };
         self.all
             .iter()

@@ -3,7 +3,7 @@
 //! For each level there are the literals of the signals that may be logged at it, in automata of at most
 //! [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as much.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 
 use super::{At, Signal, Span, Template};
 use crate::parsers::Format;
@@ -34,11 +34,9 @@ struct LevelTable {
 
 #[derive(Debug)]
 struct Group {
-    /// Packed and leftmost: answers only whether there is any literal.
-    any: AhoCorasick,
-    /// Finds every literal, overlapping ones too.
-    all: AhoCorasick,
-    /// By literal: the signals and templates that have it as their key.
+    /// Packed, longest literal first: of those that begin at a place it finds the longest.
+    literals: AhoCorasick,
+    /// By literal: the signals and templates that have it, or a part of it, as their key.
     users: Vec<Vec<(u16, u16)>>,
 }
 
@@ -122,7 +120,10 @@ impl SignalSet {
         let table = &levels[subject.record.level.index()];
         let message = subject.record.message;
         if table.textless.is_empty()
-            && !table.groups.iter().any(|group| group.any.is_match(message))
+            && !table
+                .groups
+                .iter()
+                .any(|group| group.literals.is_match(message))
         {
             return;
         }
@@ -134,9 +135,14 @@ impl SignalSet {
         let record = subject.record;
         hits.candidates.clear();
         for group in &table.groups {
-            for literal in group.all.find_overlapping_iter(record.message) {
+            let mut from = 0;
+            while let Some(found) = group
+                .literals
+                .find(Input::new(record.message).range(from..))
+            {
                 hits.candidates
-                    .extend_from_slice(&group.users[literal.pattern().as_usize()]);
+                    .extend_from_slice(&group.users[found.pattern().as_usize()]);
+                from = found.start() + 1;
             }
         }
         hits.candidates.sort_unstable();
@@ -202,11 +208,7 @@ impl Signal {
             At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
             At::Anywhere => template.match_anywhere(message, 0, &mut fields),
         };
-        let ruled_out = || {
-            self.unless
-                .iter()
-                .any(|text| memchr::memmem::find(message, text.as_bytes()).is_some())
-        };
+        let ruled_out = || self.unless.iter().any(|text| text.find(message).is_some());
         (fits && !ruled_out()).then_some(fields)
     }
 }
@@ -243,22 +245,24 @@ impl Group {
         reason = "fewer than LITERALS_MAX non-empty literals always build"
     )]
     fn new(literals: &[Vec<u8>], keys: &[(Vec<u8>, u16, u16)]) -> Self {
-        let any = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(literals);
-        let all = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(literals);
-        let users = literals.iter().map(|literal| {
-            keys.iter()
-                .filter(|(key, ..)| key == literal)
+        let mut longest_first = literals.to_vec();
+        longest_first.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
+        let users = longest_first.iter().map(|literal| {
+            // A shorter literal inside a longer one is found with it.
+            let inside = keys
+                .iter()
+                .filter(|(key, ..)| memchr::memmem::find(literal, key).is_some());
+            inside
                 .map(|(_, signal, template)| (*signal, *template))
                 .collect()
         });
+        let users = users.collect();
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(longest_first);
         Self {
-            any: any.expect("literals build"),
-            all: all.expect("literals build"),
-            users: users.collect(),
+            literals: automaton.expect("literals build"),
+            users,
         }
     }
 }

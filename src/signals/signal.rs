@@ -1,5 +1,6 @@
 //! A compiled signal: where its record may come from, what its message says, what is read from it.
 
+use memchr::memmem::Finder;
 use regex::bytes::Regex;
 
 use super::Template;
@@ -30,7 +31,7 @@ pub struct Signal {
     /// Whether templates may reach beyond the head's line; their key must stand on it.
     pub deep: bool,
     /// Texts of the same line that rule it out.
-    pub unless: Vec<String>,
+    pub unless: Vec<Finder<'static>>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.
     pub fields: Vec<Field>,
     /// Fields computed from others.
@@ -218,14 +219,14 @@ impl FieldKind {
 
     /// Whether `value` is one of this kind.
     pub(super) fn accepts(self, value: &[u8]) -> bool {
-        let bytes_fit = value.iter().all(|&byte| self.admits(byte));
+        let bytes_fit = || value.iter().all(|&byte| self.admits(byte));
         match self {
             Self::Text => true,
-            Self::Part => bytes_fit && is_part(value),
-            Self::Int => bytes_fit && value.last().is_some_and(u8::is_ascii_digit),
-            Self::Uuid => bytes_fit && value.len() == 36,
+            Self::Part => is_part(value) && bytes_fit(),
+            Self::Int => value.last().is_some_and(u8::is_ascii_digit) && bytes_fit(),
+            Self::Uuid => value.len() == 36 && bytes_fit(),
             Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => {
-                bytes_fit && !value.is_empty()
+                !value.is_empty() && bytes_fit()
             }
         }
     }

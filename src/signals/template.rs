@@ -7,7 +7,7 @@
 //! A hole reaches to the literal after it, or, at the end, as far as its kind allows. `{:kind}` is a hole without a
 //! name, `{{` a brace. Text after the template's end is free.
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::{FieldKind, Span};
 
@@ -20,7 +20,7 @@ pub struct Template {
 
 #[derive(Debug, Clone)]
 enum Piece {
-    Literal(Vec<u8>),
+    Literal(Box<Finder<'static>>),
     Hole {
         field: Option<usize>,
         kind: FieldKind,
@@ -42,6 +42,13 @@ pub enum TemplateError {
     /// Nothing to search for.
     #[error("the template has no literal text of at least {min} bytes to search for", min = Template::KEY_BYTES_MIN)]
     NoLiteral,
+}
+
+impl Piece {
+    /// A literal, prepared for searching.
+    fn literal(text: &[u8]) -> Self {
+        Self::Literal(Box::new(Finder::new(text).into_owned()))
+    }
 }
 
 impl Template {
@@ -76,7 +83,7 @@ impl Template {
             let kind =
                 FieldKind::from_name(kind).ok_or_else(|| TemplateError::Kind(kind.to_owned()))?;
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(Piece::literal(&std::mem::take(&mut literal)));
             } else if matches!(pieces.last(), Some(Piece::Hole { .. })) {
                 return Err(TemplateError::Adjacent(tail.to_owned()));
             }
@@ -88,7 +95,7 @@ impl Template {
         }
         literal.extend_from_slice(rest.as_bytes());
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal));
+            pieces.push(Piece::literal(&literal));
         }
         let template = Self {
             pieces,
@@ -112,7 +119,7 @@ impl Template {
     /// The longest literal: what the automaton looks for.
     pub fn key(&self) -> Option<&[u8]> {
         let literals = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Literal(text) => Some(text.as_slice()),
+            Piece::Literal(finder) => Some(finder.needle()),
             Piece::Hole { .. } => None,
         });
         literals.max_by_key(|text| text.len())
@@ -126,9 +133,14 @@ impl Template {
             let Piece::Literal(literal) = piece else {
                 continue;
             };
-            match text.get(at..).and_then(|tail| memmem::find(tail, literal)) {
-                Some(found) => at += found + literal.len(),
-                None => return (matched, String::from_utf8_lossy(literal).into_owned()),
+            match text.get(at..).and_then(|tail| literal.find(tail)) {
+                Some(found) => at += found + literal.needle().len(),
+                None => {
+                    return (
+                        matched,
+                        String::from_utf8_lossy(literal.needle()).into_owned(),
+                    );
+                }
             }
         }
         (
@@ -148,7 +160,7 @@ impl Template {
             return self.match_at(text, start, fields);
         };
         let mut from = start;
-        while let Some(found) = text.get(from..).and_then(|tail| memmem::find(tail, first)) {
+        while let Some(found) = text.get(from..).and_then(|tail| first.find(tail)) {
             if self.match_at(text, from + found, fields) {
                 return true;
             }
@@ -176,7 +188,8 @@ fn match_pieces(
     match pieces {
         [] => true,
         [Piece::Literal(literal), rest @ ..] => {
-            tail.starts_with(literal) && match_pieces(rest, text, at + literal.len(), fields, tries)
+            tail.starts_with(literal.needle())
+                && match_pieces(rest, text, at + literal.needle().len(), fields, tries)
         }
         [Piece::Hole { field, kind }, rest @ ..] => {
             let mut fits = |length: usize| {
@@ -190,9 +203,7 @@ fn match_pieces(
                 fits
             };
             match rest.first() {
-                Some(Piece::Literal(next)) => {
-                    memmem::find_iter(tail, next).take(TRIES_PER_HOLE).any(fits)
-                }
+                Some(Piece::Literal(next)) => next.find_iter(tail).take(TRIES_PER_HOLE).any(fits),
                 Some(Piece::Hole { .. }) | None => fits(kind.extent(tail)),
             }
         }

@@ -1,5 +1,7 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
+use memchr::memmem::Finder;
+
 use super::{At, LoggerPattern, Signal, Span, Subject, Template};
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;
@@ -33,13 +35,14 @@ impl Signal {
             return checks;
         }
         checks.push(self.check_text(subject));
-        let ruled_out = |text: &&String| {
-            memchr::memmem::find(subject.record.message, text.as_bytes()).is_some()
-        };
+        let ruled_out = |text: &&Finder<'_>| text.find(subject.record.message).is_some();
         if let Some(text) = self.unless.iter().find(ruled_out) {
             checks.push(Check {
                 passed: false,
-                text: format!("the line holds {text:?}, which rules the signal out"),
+                text: format!(
+                    "the line holds {:?}, which rules the signal out",
+                    String::from_utf8_lossy(text.needle())
+                ),
             });
         }
         checks

@@ -5,6 +5,8 @@ mod rule;
 mod scope;
 mod signal;
 
+use memchr::memmem::Finder;
+
 use super::schema::File;
 use super::{Environment, RuleBase};
 use crate::scan::{Families, Family};
@@ -116,7 +118,11 @@ impl<'t> Loader<'t> {
             code.families.iter().map(|family| Family {
                 code: code.code,
                 id: family.id.clone(),
-                contains: family.contains.clone(),
+                contains: family
+                    .contains
+                    .iter()
+                    .map(|text| Finder::new(text).into_owned())
+                    .collect(),
             })
         });
         Ok(RuleBase {

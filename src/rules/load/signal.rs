@@ -1,5 +1,6 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
+use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use toml::Spanned;
 
@@ -71,7 +72,11 @@ pub(super) fn compile_signal(
         at: declared.at.unwrap_or(At::Anywhere),
         templates,
         deep: declared.deep,
-        unless: declared.unless.clone(),
+        unless: declared
+            .unless
+            .iter()
+            .map(|text| Finder::new(text).into_owned())
+            .collect(),
         fields,
         derived,
         context: None,
