@@ -227,30 +227,7 @@ impl Teller<'_> {
                 stall,
                 repeats,
                 lasting,
-            } => {
-                let named = self
-                    .rule
-                    .stalls
-                    .iter()
-                    .find(|(_, known)| known == stall)
-                    .map_or("stall", |(name, _)| name);
-                let longest =
-                    self.scene.nodes.iter().filter_map(|node| {
-                        Some((&node.node, node.stalls[*stall].longest.as_ref()?))
-                    });
-                let longest = longest.max_by_key(|(_, stall)| stall.repeats);
-                let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
-                    format!(
-                        "the longest is {} times over {} at {node}",
-                        stall.repeats,
-                        seconds(stall.span.1.0 - stall.span.0.0)
-                    )
-                });
-                format!(
-                    "{named} stands still at least {repeats} times over {}: {found}",
-                    seconds(*lasting)
-                )
-            }
+            } => self.stall_test(*stall, *repeats, *lasting),
             TimeTest::Together { counter, within } => {
                 format!(
                     "{} on every node, at least two, within {}: in all it is {}",
@@ -296,6 +273,32 @@ impl Teller<'_> {
                 )
             }
         }
+    }
+
+    fn stall_test(&self, stall: usize, repeats: u64, lasting: i64) -> String {
+        let named = self
+            .rule
+            .stalls
+            .iter()
+            .find(|(_, known)| *known == stall)
+            .map_or("stall", |(name, _)| name);
+        let longest = self
+            .scene
+            .nodes
+            .iter()
+            .filter_map(|node| Some((&node.node, node.stalls[stall].longest.as_ref()?)));
+        let longest = longest.max_by_key(|(_, stall)| stall.repeats);
+        let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
+            format!(
+                "the longest is {} times over {} at {node}",
+                stall.repeats,
+                seconds(stall.span.1.0 - stall.span.0.0)
+            )
+        });
+        format!(
+            "{named} stands still at least {repeats} times over {}: {found}",
+            seconds(lasting)
+        )
     }
 }
 

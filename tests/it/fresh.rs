@@ -111,7 +111,9 @@ fn marked_parts_of_the_documents_are_fresh() {
         let text = text_of(document);
         let mut rest = text.as_str();
         while let Some((_, tail)) = rest.split_once("<!-- ") {
-            let (marker, tail) = tail.split_once(" -->\n").unwrap();
+            let (marker, tail) = tail
+                .split_once(" -->\n")
+                .expect("a marker has a line of its own");
             rest = tail;
             let Some((kind, command)) = marker.split_once(" of: casdiag ") else {
                 continue;
