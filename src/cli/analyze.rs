@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         let seen = report.inputs.len();
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
-             (main log, err.log, rotated pieces, plain or gzip), standard errors of servers, and core files.",
+             (main log, err.log, rotated pieces, plain or gzip), logs of HA controllers, standard errors of servers, and core files.",
             listed(arguments.input.paths())
         );
         writeln!(io::stderr(), "{message}")?;

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::report::json;
+
 /// What happened in a replicated cluster: read its logs, count, conclude, cite.
 #[derive(Debug, Parser)]
 #[command(name = "casdiag", version, about, max_term_width = 100)]
@@ -32,6 +34,9 @@ enum Command {
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
+    /// Prints the JSON Schema of report.json.
+    #[command(hide = true)]
+    Schema,
 }
 
 /// How a command ended.
@@ -67,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
+        Command::Schema => schema(&mut out),
     };
     let result = result.and_then(|outcome| {
         out.flush()?;
@@ -80,6 +86,11 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn schema(out: &mut dyn Write) -> Result<Outcome, Failure> {
+    out.write_all(json::schema().as_bytes())?;
+    Ok(Outcome::Clean)
 }
 
 /// Whether whoever read our output went away: no fault of ours or theirs.

@@ -20,6 +20,12 @@ pub(super) enum Command {
     Test(Only),
     /// Checks the base for what has no sample, no prose or no use.
     Lint(Only),
+    /// Prints the whole base as a Markdown page.
+    #[command(hide = true)]
+    Page(Only),
+    /// Prints the rules as a Markdown table whose links lead to a page.
+    #[command(hide = true)]
+    Table(Table),
 }
 
 #[derive(Debug, Args)]
@@ -32,6 +38,14 @@ pub(super) struct Only {
 pub(super) struct Show {
     /// The id of a rule or a signal
     id: String,
+    #[command(flatten)]
+    rules: RulesOption,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Table {
+    /// Where the page is, from the table
+    page: String,
     #[command(flatten)]
     rules: RulesOption,
 }
@@ -56,6 +70,14 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
             }
         }
         Command::Test(only) => test(only, out),
+        Command::Page(only) => {
+            rulebook::page(&only.rules.load()?, out)?;
+            Ok(Outcome::Clean)
+        }
+        Command::Table(table) => {
+            rulebook::table(&table.rules.load()?, &table.page, out)?;
+            Ok(Outcome::Clean)
+        }
         Command::Lint(only) => {
             let faults = rules::lint(&only.rules.load()?);
             for fault in &faults {

@@ -190,10 +190,9 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
     }
 }
 
-/// The innermost folder that a `--run` glob matches.
+/// The outermost folder that a `--run` glob matches: a `*` of a glob may stand for several folders.
 fn given_run(folders: &[&str], names: &Names) -> Option<String> {
     (1..=folders.len())
-        .rev()
         .map(|n| folders[..n].join("/"))
         .find(|folder| names.runs.iter().any(|glob| glob.is_match(folder)))
 }

@@ -95,7 +95,13 @@ pub(super) fn records(report: &Report) -> Grid {
                 .nodes
                 .iter()
                 .find(|it| key == &(it.run.as_str(), it.id.as_str()));
-            Cell::Count(node.map_or(0, |it| it.records))
+            // Files that name no node have records and no node.
+            let by_name = || {
+                let by_node = &report.records.by_node;
+                let name = by_node.get(&format!("{}/{}", key.0, key.1));
+                name.or_else(|| by_node.get(key.1)).copied()
+            };
+            Cell::Count(node.map(|it| it.records).or_else(by_name).unwrap_or(0))
         })
         .collect();
     let row = Row {

@@ -1,6 +1,6 @@
 //! Numbers, times and names as people read them.
 
-use crate::report::model::FindingWindow;
+use crate::report::model::{FindingWindow, Incident};
 
 /// A count with thousands separators.
 pub(super) fn thousands(count: u64) -> String {
@@ -100,6 +100,31 @@ pub(super) fn names(names: &[String], names_max: usize) -> String {
     format!("{}{tail}", shown.join(", "))
 }
 
+/// Which findings of an incident follow from its root: `I1: F1 and F3 follow from F2`.
+pub(super) fn follows(incident: &Incident) -> String {
+    let others: Vec<&str> = incident
+        .findings
+        .iter()
+        .filter(|it| **it != incident.root)
+        .map(String::as_str)
+        .collect();
+    let (id, root) = (&incident.id, &incident.root);
+    match others.as_slice() {
+        [] => format!("{id}: {root}"),
+        [one] => format!("{id}: {one} follows from {root}"),
+        [head @ .., last] => format!("{id}: {} and {last} follow from {root}", head.join(", ")),
+    }
+}
+
+/// What something is not, as a rule says it: with its `not` or without.
+pub(super) fn denied(text: &str) -> String {
+    if text.starts_with("not ") {
+        text.to_owned()
+    } else {
+        format!("not: {text}")
+    }
+}
+
 fn in_seconds(stamp: &str) -> String {
     let Some(point) = stamp.find('.') else {
         return stamp.to_owned();
@@ -158,6 +183,23 @@ mod tests {
             "2026-09-01T23:28:20+02:00"
         );
         assert_eq!(in_seconds("2026-09-01T23:28:20"), "2026-09-01T23:28:20");
+    }
+
+    #[test]
+    fn an_incident_says_what_follows_from_its_root() {
+        let incident = |findings: &[&str]| Incident {
+            id: "I1".to_owned(),
+            root: "F2".to_owned(),
+            findings: findings.iter().map(|it| (*it).to_owned()).collect(),
+            summary: String::new(),
+        };
+        assert_eq!(follows(&incident(&["F2", "F1"])), "I1: F1 follows from F2");
+        assert_eq!(
+            follows(&incident(&["F2", "F1", "F3"])),
+            "I1: F1 and F3 follow from F2"
+        );
+        assert_eq!(denied("not a crash"), "not a crash");
+        assert_eq!(denied("a crash"), "not: a crash");
     }
 
     #[test]

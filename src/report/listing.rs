@@ -1,5 +1,6 @@
 //! The records behind a signal's count, and why a plain search counts differently.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::escape;
@@ -64,7 +65,7 @@ fn sums(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let declared = base.signals.signal(signal);
-    let keys: Vec<String> = declared
+    let keys: BTreeSet<String> = declared
         .templates
         .iter()
         .filter_map(|t| t.key())
@@ -76,10 +77,16 @@ fn sums(
         })
         .collect();
     writeln!(out)?;
-    writeln!(out, "{unique} records are {}", declared.id)?;
+    let (records, are) = if unique == 1 {
+        ("record", "is")
+    } else {
+        ("records", "are")
+    };
+    writeln!(out, "{unique} {records} {are} {}", declared.id)?;
     if keys.is_empty() {
         return Ok(());
     }
+    let keys: Vec<String> = keys.into_iter().collect();
     writeln!(
         out,
         "{} lines: what a plain search finds, zgrep -F {}",
@@ -89,17 +96,31 @@ fn sums(
     let parts = [
         (
             grep.records.saturating_sub(unique),
+            "repeats a record in the err.log, or is beyond a bound",
             "repeat a record in the err.log, or are beyond a bound",
         ),
-        (grep.quoted, "quote it in the text of a query"),
+        (
+            grep.quoted,
+            "quotes it in the text of a query",
+            "quote it in the text of a query",
+        ),
         (
             grep.other,
+            "stands in a record of another level, logger or wording, or echoes an earlier error",
             "stand in records of another level, logger or wording, or echo an earlier error",
         ),
-        (grep.continuation, "continue another record"),
+        (
+            grep.continuation,
+            "continues another record",
+            "continue another record",
+        ),
     ];
-    for (count, why) in parts.into_iter().filter(|(count, _)| *count > 0) {
-        writeln!(out, "  {count} of them {why}")?;
+    for (count, one, many) in parts.into_iter().filter(|(count, ..)| *count > 0) {
+        writeln!(
+            out,
+            "  {count} of them {}",
+            if count == 1 { one } else { many }
+        )?;
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! The rule base as text: a list, one entry, and the page in docs/.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::rules::RuleBase;
 use crate::rules::schema::{RuleDecl, Scope, SignalDecl, VerdictDecl};
+use crate::vocab::Severity;
 
 /// Lists rules and signals, a line each.
 pub fn list(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
@@ -63,28 +65,10 @@ pub fn page(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# What casdiag finds\n")?;
     writeln!(
         out,
-        "Generated from `rules.toml` by `casdiag rules page`; do not edit.\n"
+        "Generated from `rules.toml` by `scripts/refresh`; do not edit.\n"
     )?;
-    writeln!(
-        out,
-        "## Rules\n\n| rule | finds | category | severities |\n|---|---|---|---|"
-    )?;
-    for rule in &base.declared.rule {
-        let mut severities: Vec<&str> = rule
-            .verdict
-            .iter()
-            .map(|verdict| verdict.severity.word())
-            .collect();
-        severities.dedup();
-        let id = rule.id.get_ref();
-        writeln!(
-            out,
-            "| [`{id}`](#{id}) | {} | {} | {} |",
-            rule.title,
-            rule.category,
-            severities.join(", ")
-        )?;
-    }
+    writeln!(out, "## Rules\n")?;
+    table(base, "", out)?;
     for rule in &base.declared.rule {
         writeln!(out, "\n### {}\n", rule.id.get_ref())?;
         write_rule(rule, out)?;
@@ -105,6 +89,31 @@ pub fn page(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
             declared.id.get_ref(),
             declared.what,
             fields.join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+/// The rules as a Markdown table, a row each; `page` is where their entries are, from the table.
+pub fn table(base: &RuleBase, page: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "| rule | finds | category | severities |\n|---|---|---|---|"
+    )?;
+    for rule in &base.declared.rule {
+        let severities: BTreeSet<Severity> = rule
+            .verdict
+            .iter()
+            .map(|verdict| verdict.severity)
+            .collect();
+        let severities: Vec<&str> = severities.iter().rev().map(|it| it.word()).collect();
+        let id = rule.id.get_ref();
+        writeln!(
+            out,
+            "| [`{id}`]({page}#{id}) | {} | {} | {} |",
+            rule.title,
+            rule.category,
+            severities.join(", ")
         )?;
     }
     Ok(())

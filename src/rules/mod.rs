@@ -27,6 +27,7 @@ pub use explain::{Explained, State, explain};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load};
+pub use observe::concerns;
 pub use samples::{Sample, SampleKind, samples};
 
 use crate::scan::Families;

@@ -6,7 +6,7 @@ use crate::signals::tally::NodeTally;
 use crate::vocab::Level;
 
 /// Whether `node` runs what writes such signals at all: only then is their absence worth a word.
-pub(super) fn concerns(signal: &Signal, node: &NodeTally) -> bool {
+pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
     match signal.format {
         Format::ClickHouse | Format::Stderr | Format::CoreDump => node.seen.has(Format::ClickHouse),
         Format::Controller => node.seen.has(Format::Controller),

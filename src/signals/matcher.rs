@@ -170,7 +170,9 @@ impl SignalSet {
                     signal: index,
                     fields,
                 }),
-                None if signal.could_be(subject) => hits.missed.push(index),
+                None if signal.could_be(subject) && !signal.is_ruled_out(subject) => {
+                    hits.missed.push(index);
+                }
                 None => {}
             }
         }
@@ -197,19 +199,29 @@ impl Signal {
         if !self.could_be(subject) {
             return None;
         }
-        let message = if self.deep {
-            subject.whole
-        } else {
-            subject.record.message
-        };
+        let message = self.searched(subject);
         let mut fields = [Span::default(); FIELDS_MAX];
         let fits = match self.at {
             At::Start => template.match_at(message, 0, &mut fields),
             At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
             At::Anywhere => template.match_anywhere(message, 0, &mut fields),
         };
-        let ruled_out = || self.unless.iter().any(|text| text.find(message).is_some());
-        (fits && !ruled_out()).then_some(fields)
+        (fits && !self.is_ruled_out(subject)).then_some(fields)
+    }
+
+    /// Whether a text stands there that says that the record is something else.
+    fn is_ruled_out(&self, subject: Subject<'_, '_>) -> bool {
+        let message = self.searched(subject);
+        self.unless.iter().any(|text| text.find(message).is_some())
+    }
+
+    /// What templates are matched against.
+    fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
+        if self.deep {
+            subject.whole
+        } else {
+            subject.record.message
+        }
     }
 }
 

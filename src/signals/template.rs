@@ -237,9 +237,9 @@ mod tests {
         assert_eq!(
             captures(
                 "part {part:part} by {how:word}",
-                "the part a_1_1_0 by relink; and"
+                "the part a_1_1_0 by relink, and"
             ),
-            Some(vec!["a_1_1_0".into(), "relink".into()])
+            Some(vec!["a_1_1_0".into(), "relink,".into()])
         );
         assert_eq!(
             captures("errno: {n:int}", "errno: 28, strerror"),

@@ -12,7 +12,7 @@ use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
     SCHEMA, Series, SignalRow, Tests, Timeline, Tool,
 };
-use crate::rules::RuleBase;
+use crate::rules::{RuleBase, concerns};
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
@@ -291,8 +291,9 @@ impl Context<'_> {
         let declared = &self.base.declared.signal[index];
         let tally = &facts.tally;
         let missing = &self.analysis.conclusions.not_observable;
+        let signal = &self.base.signals.signals()[index];
         declared.always
-            && (tally.seen.main || tally.seen.err)
+            && concerns(signal, tally)
             && !missing.iter().any(|one| {
                 one.signal == *declared.id.get_ref()
                     && one.run == tally.run

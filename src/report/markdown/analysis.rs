@@ -1,7 +1,7 @@
 //! How it comes about, what it is not, and which books do not balance.
 
 use crate::report::escape::{markdown_inline, markdown_line, markdown_prose};
-use crate::report::figures::{difference, names, thousands};
+use crate::report::figures::{denied, difference, names, thousands};
 use crate::report::model::{Balance, BalanceSide, Report};
 
 use super::page::Page;
@@ -56,7 +56,7 @@ fn not_excluded(report: &Report, page: &mut Page) {
             finding
                 .not_this
                 .iter()
-                .map(|it| format!("{id} is not: {}", markdown_line(it))),
+                .map(|it| format!("{id} is {}", markdown_line(&denied(it)))),
         );
         items.extend(
             finding

@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use crate::report::counts::node_name;
+use crate::report::counts::{has_several_runs, node_name};
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
-use crate::report::figures::{counted, fraction, length, names, thousands, window};
+use crate::report::figures::{
+    counted, denied, follows, fraction, length, names, thousands, window,
+};
 use crate::report::model::{Finding, Report};
 use crate::report::worst;
 use crate::vocab::Severity;
@@ -33,15 +35,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     }
     page.block(&searched(report));
     for incident in report.incidents.iter().filter(|it| it.findings.len() > 1) {
-        let (id, findings) = (
-            markdown_inline(&incident.id),
-            markdown_inline(&names(&incident.findings, NAMES_MAX)),
-        );
-        let root = markdown_inline(&incident.root);
-        let summary = markdown_line(&incident.summary);
-        page.block(&format!(
-            "**{id}** ({findings}, of which {root} is the root): {summary}"
-        ));
+        page.block(&format!("**{}**", markdown_inline(&follows(incident))));
     }
     for finding in told(report) {
         page.block(&paragraph(report, finding));
@@ -79,7 +73,7 @@ fn searched(report: &Report) -> String {
 
 fn paragraph(report: &Report, finding: &Finding) -> String {
     let accused = if finding.accused.is_empty() {
-        ", who accuse nobody by name".to_owned()
+        String::new()
     } else {
         format!(
             "; accused: {}",
@@ -87,8 +81,17 @@ fn paragraph(report: &Report, finding: &Finding) -> String {
         )
     };
     let window = window(&finding.window).map_or_else(String::new, |it| {
-        format!("; from {}", markdown_inline(&it).replace(" .. ", " to "))
+        let it = markdown_inline(&it);
+        match it.split_once(" .. ") {
+            Some((first, last)) => format!("; from {first} to {last}"),
+            None => format!("; at {it}"),
+        }
     });
+    let run = if has_several_runs(report) {
+        format!("; run {}", markdown_span(&finding.run))
+    } else {
+        String::new()
+    };
     let counts: Vec<String> = finding
         .counts
         .iter()
@@ -100,7 +103,7 @@ fn paragraph(report: &Report, finding: &Finding) -> String {
         format!(" Counts: {}.", counts.join("; "))
     };
     format!(
-        "**{}: {}** ({} severity, {}; rule {}). Reported by {}{accused}{window}.{counts}",
+        "**{}: {}** ({} severity, {}; rule {}{run}). Reported by {}{accused}{window}.{counts}",
         markdown_inline(&finding.id),
         markdown_line(&finding.title),
         finding.severity.word(),
@@ -186,7 +189,7 @@ fn bullets(report: &Report, worst: &Finding) -> Vec<String> {
         worst
             .not_this
             .iter()
-            .map(|it| format!("Is not: {}", markdown_line(it))),
+            .map(|it| format!("Is {}", markdown_line(&denied(it)))),
     );
     bullets
 }

@@ -1,8 +1,9 @@
 //! The verdict and the findings behind it.
 
+use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
-use crate::report::figures::{counted, names, window_in_seconds};
-use crate::report::model::{Evidence, Finding, Incident, Report};
+use crate::report::figures::{counted, follows, names, window_in_seconds};
+use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
 use crate::vocab::Severity;
 
@@ -35,7 +36,11 @@ pub(super) fn verdict(report: &Report, page: &mut Page) {
         Some(finding) if finding.severity > Severity::Low => {
             let word = finding.severity.word().to_uppercase();
             headline(
-                &format!("{word}: {}", terminal(&finding.title)),
+                &format!(
+                    "{word}{}: {}",
+                    of_run(report, finding),
+                    terminal(&finding.title)
+                ),
                 word.len(),
                 finding.severity,
                 page,
@@ -90,11 +95,7 @@ pub(super) fn findings(report: &Report, page: &mut Page) {
         return;
     }
     page.gap();
-    let mut chains = report.incidents.iter().filter(|it| it.findings.len() > 1);
-    if let Some(incident) = chains.next() {
-        chain(incident, page);
-    }
-    page.leave_out(chains.count(), "incident", "incidents");
+    chains(report, page);
     let (grave, slight): (Vec<&Finding>, Vec<&Finding>) = report
         .findings
         .iter()
@@ -105,12 +106,13 @@ pub(super) fn findings(report: &Report, page: &mut Page) {
     }
     let others: Vec<&Finding> = others.iter().copied().chain(slight).collect();
     for finding in others.iter().take(MENTIONED_MAX) {
-        let head = head_of(finding);
+        let head = head_of(report, finding);
         let title = terminal(&finding.title);
-        page.painted_line(
-            &format!("{head}  {title}"),
+        page.painted(
+            &format!("{head}: {title}"),
             head.len(),
             Paint::Severity(finding.severity),
+            page.room().title_lines,
         );
     }
     page.leave_out(
@@ -121,53 +123,72 @@ pub(super) fn findings(report: &Report, page: &mut Page) {
 }
 
 fn headline(text: &str, painted: usize, severity: Severity, page: &mut Page) {
-    for (at, line) in width::wrap(text, page.width(), 2).iter().enumerate() {
-        page.painted_line(
-            line,
-            if at == 0 { painted } else { 0 },
-            Paint::Severity(severity),
-        );
+    page.painted(text, painted, Paint::Severity(severity), 2);
+}
+
+/// Writes which findings follow from which.
+fn chains(report: &Report, page: &mut Page) {
+    let chains: Vec<String> = report
+        .incidents
+        .iter()
+        .filter(|it| it.findings.len() > 1)
+        .map(follows)
+        .map(|it| terminal(&it))
+        .collect();
+    if !chains.is_empty() {
+        page.wrapped(&chains.join("; "), 0, 1);
     }
 }
 
-fn chain(incident: &Incident, page: &mut Page) {
-    let id = terminal(&incident.id);
-    let findings = terminal(&names(&incident.findings, NAMES_MAX));
-    let root = terminal(&incident.root);
-    let text = format!(
-        "{id} ({findings}; root {root}) {}",
-        terminal(&incident.summary)
-    );
-    page.painted_line(&text, id.len(), Paint::Bold);
-}
-
 fn tell(report: &Report, finding: &Finding, page: &mut Page) {
-    let head = head_of(finding);
+    let head = head_of(report, finding);
     let line = format!("{head}  {}", terminal(&finding.rule));
     page.painted_line(&line, head.len(), Paint::Severity(finding.severity));
     // The title of the worst is the verdict above.
     let is_worst = worst(report).is_some_and(|it| it.id == finding.id);
     if !is_worst {
-        page.line(&format!("    {}", terminal(&finding.title)));
+        let lines_max = page.room().title_lines;
+        page.wrapped(&terminal(&finding.title), 4, lines_max);
     }
     let reporters = terminal(&names(&finding.reported_by, NAMES_MAX));
-    let accused = terminal(&names(&finding.accused, NAMES_MAX));
+    let accused = if finding.accused.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; accused: {}",
+            terminal(&names(&finding.accused, NAMES_MAX))
+        )
+    };
     let window = window_in_seconds(&finding.window)
         .map_or_else(String::new, |it| format!("{}; ", terminal(&it)));
-    let who = format!("{window}reported by {reporters}; accused: {accused}");
+    let who = format!("{window}reported by {reporters}{accused}");
     page.wrapped(&who, 4, if is_worst { 2 } else { 1 });
-    for evidence in finding.evidence.iter().take(if is_worst { 2 } else { 1 }) {
+    for evidence in finding
+        .evidence
+        .iter()
+        .take(if is_worst { page.room().evidence } else { 1 })
+    {
         cite(evidence, page);
     }
 }
 
-fn head_of(finding: &Finding) -> String {
+fn head_of(report: &Report, finding: &Finding) -> String {
     format!(
-        "{} {}, {}",
+        "{} {}, {}{}",
         terminal(&finding.id),
         finding.severity.word(),
-        finding.confidence.word()
+        finding.confidence.word(),
+        of_run(report, finding)
     )
+}
+
+/// The run of a finding, where there are several.
+fn of_run(report: &Report, finding: &Finding) -> String {
+    if has_several_runs(report) {
+        format!(" in {}", terminal(&finding.run))
+    } else {
+        String::new()
+    }
 }
 
 fn cite(evidence: &Evidence, page: &mut Page) {

@@ -1,5 +1,6 @@
 //! The summary for a terminal: the verdict first, then what it rests on, on one screen. What is left out is said, with
-//! how to see it. Each part has its share of lines, so a flood of one kind of thing cannot push out the others.
+//! how to see it. Each part has its share of lines, so a flood of one kind of thing cannot push out the others; a page
+//! that grows beyond a screen is laid out again with smaller shares.
 
 mod conclusions;
 mod page;
@@ -11,15 +12,26 @@ use std::io::{self, Write};
 use crate::report::Style;
 use crate::report::model::Report;
 
-use page::Page;
+use page::{Page, Room};
+
+/// Lines of a screen.
+const LINES_MAX: usize = 40;
 
 /// Writes the summary.
 pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(*style);
+    let page = laid_out(report, style, Room::WIDE);
+    if page.height() <= LINES_MAX {
+        return page.print(out);
+    }
+    laid_out(report, style, Room::NARROW).print(out)
+}
+
+fn laid_out(report: &Report, style: &Style, room: Room) -> Page {
+    let mut page = Page::new(*style, room);
     conclusions::verdict(report, &mut page);
     conclusions::findings(report, &mut page);
     table::counts(report, &mut page);
     remarks::write(report, &mut page);
     page.say_what_is_left_out();
-    page.print(out)
+    page
 }

@@ -10,12 +10,51 @@ use crate::vocab::Severity;
 /// A narrower terminal gets lines that it has to wrap.
 const WIDTH_MIN: usize = 40;
 
+/// Blanks before the further lines of a title.
+const TITLE_INDENT: usize = 4;
+
 /// The column at which remarks begin, behind their labels.
 const REMARK_INDENT: usize = 13;
+
+/// How much of each kind of thing is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Lines of a finding's title.
+    pub(super) title_lines: usize,
+    /// Records cited of the worst finding.
+    pub(super) evidence: usize,
+    /// Signals in the counts table.
+    pub(super) signals: usize,
+    /// Unexplained templates named.
+    pub(super) templates: usize,
+    /// Problems of inputs named.
+    pub(super) problems: usize,
+}
+
+impl Room {
+    /// For a report of which everything fits.
+    pub(super) const WIDE: Self = Self {
+        title_lines: 2,
+        evidence: 2,
+        signals: 7,
+        templates: 2,
+        problems: 2,
+    };
+
+    /// For one with something of every kind.
+    pub(super) const NARROW: Self = Self {
+        title_lines: 1,
+        evidence: 1,
+        signals: 5,
+        templates: 1,
+        problems: 1,
+    };
+}
 
 /// Lines to print.
 pub(super) struct Page {
     style: Style,
+    room: Room,
     lines: Vec<String>,
     left_out: Vec<String>,
 }
@@ -33,8 +72,9 @@ pub(super) enum Paint {
 
 impl Page {
     /// An empty page.
-    pub(super) fn new(style: Style) -> Self {
+    pub(super) fn new(style: Style, room: Room) -> Self {
         Self {
+            room,
             style: Style {
                 width: style.width.max(WIDTH_MIN),
                 ..style
@@ -47,6 +87,16 @@ impl Page {
     /// Columns of a line.
     pub(super) fn width(&self) -> usize {
         self.style.width
+    }
+
+    /// How much is shown.
+    pub(super) fn room(&self) -> Room {
+        self.room
+    }
+
+    /// Lines so far.
+    pub(super) fn height(&self) -> usize {
+        self.lines.len()
     }
 
     /// Adds an empty line, unless there is one already.
@@ -68,7 +118,19 @@ impl Page {
         let line = line.trim_end();
         let (head, tail) = line.split_at_checked(painted).unwrap_or((line, ""));
         self.lines
-            .push(format!("{}{tail}", self.painted(head, paint)));
+            .push(format!("{}{tail}", self.colored(head, paint)));
+    }
+
+    /// Adds a text in at most `lines_max` lines; its first `painted` bytes stand out, further lines are indented.
+    pub(super) fn painted(&mut self, text: &str, painted: usize, paint: Paint, lines_max: usize) {
+        let lines = width::wrap(text, self.width() - TITLE_INDENT, lines_max);
+        for (at, line) in lines.iter().enumerate() {
+            if at == 0 {
+                self.painted_line(line, painted, paint);
+            } else {
+                self.line(&format!("{:TITLE_INDENT$}{line}", ""));
+            }
+        }
     }
 
     /// Adds a text behind an indent, in at most `lines_max` lines.
@@ -123,7 +185,7 @@ impl Page {
         Ok(())
     }
 
-    fn painted(&self, text: &str, paint: Paint) -> String {
+    fn colored(&self, text: &str, paint: Paint) -> String {
         if !self.style.color || text.is_empty() {
             return text.to_owned();
         }

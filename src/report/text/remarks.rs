@@ -1,22 +1,19 @@
 //! What stands below the counts: levels, codes, books that do not balance, what is not explained, what could not be
 //! read and what could not be seen.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::report::counts;
+use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
-use crate::report::figures::{counted, difference, length, share, thousands};
+use crate::report::figures::{counted, difference, length, names, share, thousands};
 use crate::report::model::{BalanceSide, Report};
 use crate::report::width;
 use crate::vocab::LevelClass;
 
 use super::page::Page;
 
-/// Unexplained templates named.
-const TEMPLATES_MAX: usize = 2;
-
-/// Problems of inputs named.
-const PROBLEMS_MAX: usize = 2;
+/// Names in a row.
+const NAMES_MAX: usize = 3;
 
 /// Writes the remarks.
 pub(super) fn write(report: &Report, page: &mut Page) {
@@ -110,8 +107,13 @@ fn balances(report: &Report, page: &mut Page) {
         .could_be
         .first()
         .map_or_else(String::new, |it| format!("; could be: {}", terminal(it)));
+    let run = if has_several_runs(report) {
+        format!(" in {}", terminal(&balance.run))
+    } else {
+        String::new()
+    };
     let text = format!(
-        "{} left: {} against {}{could_be}",
+        "{} left{run}: {} against {}{could_be}",
         difference(balance.remainder),
         side(&balance.left),
         right.join(" + "),
@@ -126,14 +128,18 @@ fn coverage(report: &Report, page: &mut Page) {
         return;
     }
     let explained = thousands(coverage.explained);
-    let all = counted(coverage.error_records, "Error record", "Error records");
+    let all = counted(
+        coverage.error_records,
+        "Error or Fatal record",
+        "Error and Fatal records",
+    );
     let part = share(coverage.explained, coverage.error_records);
     page.remark(
         "coverage",
         &format!("explained {explained} of {all} ({part})"),
         1,
     );
-    for unexplained in coverage.unexplained.iter().take(TEMPLATES_MAX) {
+    for unexplained in coverage.unexplained.iter().take(page.room().templates) {
         let (count, level) = (
             thousands(unexplained.count),
             unexplained.level.class().key(),
@@ -144,26 +150,31 @@ fn coverage(report: &Report, page: &mut Page) {
             1,
         );
     }
-    let left = coverage.unexplained.len().saturating_sub(TEMPLATES_MAX);
+    let left = coverage
+        .unexplained
+        .len()
+        .saturating_sub(page.room().templates);
     page.leave_out(left, "unexplained template", "unexplained templates");
     page.leave_out(coverage.near_misses.len(), "near miss", "near misses");
 }
 
 fn not_observable(report: &Report, page: &mut Page) {
-    let all: BTreeSet<_> = report
-        .not_observable
-        .iter()
-        .map(|it| (&it.signal, &it.node, &it.why, &it.collect))
-        .collect();
-    if let Some((signal, node, why, collect)) = all.first() {
-        let text = format!("{signal} on {node}: {why}; collect {collect}");
+    let mut nodes: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for missed in &report.not_observable {
+        nodes
+            .entry((&missed.signal, &missed.why, &missed.collect))
+            .or_default()
+            .push(node_name(report, &missed.run, &missed.node));
+    }
+    if let Some(((signal, why, collect), on)) = nodes.first_key_value() {
+        let on = names(on, NAMES_MAX);
+        let text = format!("{signal} on {on}: {why}; collect {collect}");
         page.remark("not seen", &terminal(&text), 2);
     }
-    let left = all.len().saturating_sub(1);
     page.leave_out(
-        left,
-        "thing that cannot be seen",
-        "things that cannot be seen",
+        nodes.len().saturating_sub(1),
+        "thing that could not be seen",
+        "things that could not be seen",
     );
 }
 
@@ -189,21 +200,32 @@ fn inputs(report: &Report, page: &mut Page) {
     } else {
         format!(": {}", by_format.join(", "))
     };
-    page.remark("inputs", &format!("{files}{tail}"), 1);
+    let unknown: Vec<String> = report
+        .inputs
+        .iter()
+        .filter(|it| it.format == "unknown")
+        .map(|it| it.path.clone())
+        .collect();
+    let unknown = if unknown.is_empty() {
+        String::new()
+    } else {
+        format!("; unknown: {}", terminal(&names(&unknown, NAMES_MAX)))
+    };
+    page.remark("inputs", &format!("{files}{tail}{unknown}"), 2);
     let problems: Vec<_> = report
         .inputs
         .iter()
         .flat_map(|input| input.problems.iter().map(move |it| (input, it)))
         .collect();
     let mut label = "problems";
-    for (input, problem) in problems.iter().take(PROBLEMS_MAX) {
+    for (input, problem) in problems.iter().take(page.room().problems) {
         let line = problem.line.map_or_else(String::new, |it| format!(":{it}"));
         let text = format!("{}{line}  {}: {}", input.path, problem.kind, problem.detail);
         page.remark(label, &terminal(&text), 1);
         label = "";
     }
     page.leave_out(
-        problems.len().saturating_sub(PROBLEMS_MAX),
+        problems.len().saturating_sub(page.room().problems),
         "problem",
         "problems",
     );

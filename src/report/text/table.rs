@@ -11,9 +11,6 @@ use crate::report::width;
 
 use super::page::{Page, Paint};
 
-/// Signals shown.
-const SIGNALS_MAX: usize = 7;
-
 /// Columns for a label.
 const LABEL_WIDTH: usize = 32;
 
@@ -27,8 +24,9 @@ pub(super) fn counts(report: &Report, page: &mut Page) {
     }
     let signals = counts::signals(report, false);
     let mut grid = counts::records(report);
-    let left = signals.rows.len().saturating_sub(SIGNALS_MAX);
-    grid.rows.extend(most_telling(report, signals.rows));
+    let left = signals.rows.len().saturating_sub(page.room().signals);
+    grid.rows
+        .extend(most_telling(report, signals.rows, page.room().signals));
     page.gap();
     let shown = fitted(&grid, page.width());
     draw(&shown, page);
@@ -38,7 +36,7 @@ pub(super) fn counts(report: &Report, page: &mut Page) {
 }
 
 /// The signals that findings count, then the most frequent, in the order of the report.
-fn most_telling(report: &Report, rows: Vec<Row>) -> Vec<Row> {
+fn most_telling(report: &Report, rows: Vec<Row>, rows_max: usize) -> Vec<Row> {
     let grounds: BTreeSet<&str> = report
         .findings
         .iter()
@@ -48,7 +46,7 @@ fn most_telling(report: &Report, rows: Vec<Row>) -> Vec<Row> {
     let in_finding = |row: &Row| grounds.contains(row.label.as_str());
     let mut by_weight: Vec<(usize, Row)> = rows.into_iter().enumerate().collect();
     by_weight.sort_by_key(|(at, row)| (!in_finding(row), std::cmp::Reverse(row.total), *at));
-    by_weight.truncate(SIGNALS_MAX);
+    by_weight.truncate(rows_max);
     by_weight.sort_by_key(|(at, _)| *at);
     by_weight.into_iter().map(|(_, row)| row).collect()
 }
