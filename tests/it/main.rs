@@ -7,4 +7,5 @@
     reason = "a test that cannot go on must fail, and clippy's allow-in-tests does not cover helpers of an integration binary"
 )]
 
+mod product;
 mod report001;

@@ -17,6 +17,7 @@
 //! that are cut are then ordinary network errors. No line is forged: a line that looks like a head is one.
 
 mod check;
+mod counts;
 mod draft;
 mod files;
 mod frames;
