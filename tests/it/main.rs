@@ -7,5 +7,7 @@
     reason = "a test that cannot go on must fail, and clippy's allow-in-tests does not cover helpers of an integration binary"
 )]
 
+mod cases;
 mod product;
 mod report001;
+mod tidy;

@@ -265,7 +265,7 @@ fn lines_lists_every_record_and_says_what_a_plain_grep_prints() {
         let reasons: u64 = reasons.map(|(number, _)| number.parse::<u64>().unwrap()).sum();
         assert_eq!(reasons + unique, grep, "{}", all.out);
         for node in &truth.nodes {
-            let one = product::casdiag(&["lines", "relink-refused", path, "--of", node.name]);
+            let one = product::casdiag(&["lines", "relink-refused", path, "--node", node.name]);
             assert_eq!(number_before(&one.out, " records are relink-refused"), Some(node.refusals.to_string().as_str()));
             let grep: u64 = node.files.values().map(|file| file.grep_lines).sum();
             assert_eq!(number_before(&one.out, " lines: what a plain search finds"), Some(grep.to_string().as_str()));
