@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod cli;
 mod product;
 mod report001;
 mod tidy;
