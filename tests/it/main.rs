@@ -9,6 +9,7 @@
 
 mod cases;
 mod cli;
+mod counting;
 mod product;
 mod report001;
 mod tidy;
