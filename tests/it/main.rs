@@ -10,6 +10,7 @@
 mod cases;
 mod cli;
 mod counting;
+mod hostile;
 mod product;
 mod report001;
 mod tidy;
