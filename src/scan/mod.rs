@@ -379,7 +379,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             bytes: Span::new(start, start + text.len()),
             message: Span::new(message_at, message_at + record.message.len()),
             hash: if self.context.hashed {
-                xxhash_rust::xxh3::xxh3_64(text)
+                hash_of(text)
             } else {
                 0
             },
@@ -418,6 +418,21 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
         .rposition(|b| !matches!(b, b'\n' | b'\r'))
         .map_or(0, |at| at + 1);
     &bytes[..end]
+}
+
+/// A hash that does not see whether lines end in LF or CR LF: one of two logs may have been copied by another system.
+fn hash_of(text: &[u8]) -> u64 {
+    if memchr::memchr(b'\r', text).is_none() {
+        return xxhash_rust::xxh3::xxh3_64(text);
+    }
+    let ends_line = |at: usize| text.get(at..at + 2) == Some(&b"\r\n"[..]);
+    let plain: Vec<u8> = text
+        .iter()
+        .enumerate()
+        .filter(|&(at, _)| !ends_line(at))
+        .map(|(_, &b)| b)
+        .collect();
+    xxhash_rust::xxh3::xxh3_64(&plain)
 }
 
 /// The span of `inner`, a part of `outer`.

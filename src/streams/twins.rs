@@ -114,6 +114,7 @@ impl Twins {
     pub fn finish(mut self, fold: &mut Fold<'_>) {
         self.main_at = None;
         for (scanned, index) in std::mem::take(&mut self.err) {
+            self.settle_torn_main(&scanned, &scanned.scan.entries[index]);
             self.count_unless_matched(&scanned, index, fold);
         }
         if let Some((scanned, index)) = self.torn_main.take() {

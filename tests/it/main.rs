@@ -7,4 +7,11 @@
     reason = "a test that cannot go on must fail, and clippy's allow-in-tests does not cover helpers of an integration binary"
 )]
 
+mod cases;
+mod cli;
+mod counting;
 mod fresh;
+mod hostile;
+mod product;
+mod report001;
+mod tidy;

@@ -1,0 +1,205 @@
+//! `cases/clickhouse`: logs of real processes under injected faults. The truth beside them is no input.
+
+use std::path::{Path, PathBuf};
+
+use casdiag::intake::{Names, NodeGlob};
+use casdiag::pipeline::Plan;
+use casdiag::report::model::Report;
+use casdiag::vocab::Severity;
+
+use super::{expected, folders, name, number, numbers, prose};
+use crate::product::{self, findings};
+
+/// The prose of `conclusion` and `must_not`, by case.
+const READ: &[(&str, fn(&Report))] = &[
+    ("01-baseline", nothing_is_wrong),
+    ("02-fetch-refused", the_silent_node_is_accused),
+    (
+        "07-zookeeper-outage",
+        nested_codes_are_no_errors_of_their_own,
+    ),
+    (
+        "10-replace-partition-divergence",
+        the_resetting_node_is_accused,
+    ),
+    ("m1-errors-textlog", forged_records_are_no_crash),
+];
+
+/// The folders of a case that are input: one per node.
+fn inputs(folder: &Path) -> Vec<PathBuf> {
+    let nodes = expected(folder)["nodes"].clone();
+    let nodes = nodes.as_array().unwrap().iter();
+    nodes
+        .map(|node| folder.join(node.as_str().unwrap()))
+        .collect()
+}
+
+fn report(folder: &Path) -> Report {
+    let roots = inputs(folder);
+    let names = |node: &PathBuf| NodeGlob {
+        name: name(node).to_owned(),
+        glob: globset::Glob::new(&format!("**/{}/**", name(node)))
+            .unwrap()
+            .compile_matcher(),
+    };
+    product::report_of(&Plan {
+        names: Names {
+            nodes: roots.iter().map(names).collect(),
+            runs: Vec::new(),
+        },
+        roots,
+        ..Plan::default()
+    })
+}
+
+#[test]
+fn records_of_every_file_and_node_are_as_measured() {
+    for folder in folders("clickhouse") {
+        let (expected, report) = (expected(&folder), report(&folder));
+        let id = name(&folder);
+        for (path, measured) in expected["measured"]["files"].as_object().unwrap() {
+            let input = product::input(&report, path);
+            assert_eq!(input.records, number(&measured["records"]), "{id} {path}");
+            let stamp = |at: &Option<String>| at.as_ref().map(|it| it[..26].replace('T', " "));
+            let whole = report.records.suspect == 0;
+            let measured = |key: &str| measured[key].as_str().map(str::to_owned);
+            if whole {
+                assert_eq!(stamp(&input.first), measured("min"), "{id} {path}");
+                assert_eq!(stamp(&input.last), measured("max"), "{id} {path}");
+            }
+        }
+        for (node, measured) in expected["measured"]["nodes"].as_object().unwrap() {
+            let only_err = number(&measured["err_log_only"]);
+            let records = number(&measured["log_records"]) + only_err;
+            assert_eq!(report.records.by_node[node], records, "{id} {node}");
+        }
+    }
+}
+
+#[test]
+fn levels_and_codes_of_every_node_are_as_measured() {
+    for folder in folders("clickhouse") {
+        let (expected, report) = (expected(&folder), report(&folder));
+        let id = name(&folder);
+        let mut levels = std::collections::BTreeMap::new();
+        for (node, measured) in expected["measured"]["nodes"].as_object().unwrap() {
+            for (level, count) in numbers(&measured["log_levels"]) {
+                let class = match level.as_str() {
+                    "Information" | "Notice" => "info".to_owned(),
+                    other => other.to_lowercase(),
+                };
+                *levels.entry(class).or_default() += count;
+            }
+            let main = format!("{node}/clickhouse-server.log");
+            let mut codes = numbers(&expected["measured"]["files"][&main]["codes"]);
+            codes.remove("none");
+            let rows = report.codes.iter().filter(|row| &row.node == node);
+            let mut found = std::collections::BTreeMap::new();
+            for row in rows {
+                *found.entry(row.code.to_string()).or_default() += row.count;
+            }
+            assert_eq!(found, codes, "{id} {node}");
+        }
+        assert_eq!(report.records.by_level, levels, "{id}");
+    }
+}
+
+#[test]
+fn every_case_has_its_verdict() {
+    let mut checked = 0;
+    for folder in folders("clickhouse") {
+        let (_, check) = READ
+            .iter()
+            .find(|(id, _)| *id == name(&folder))
+            .expect("a case is registered with its verdict");
+        check(&report(&folder));
+        checked += 1;
+    }
+    assert_eq!(checked, READ.len());
+}
+
+#[test]
+fn a_healthy_cluster_exits_with_0() {
+    let healthy = |folder: &PathBuf| expected(folder)["truth"]["fault"] == "none";
+    for folder in folders("clickhouse").into_iter().filter(healthy) {
+        let ran = product::analyze(&folder, &["--fail-on", "low", "--format", "json"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+}
+
+fn nothing_is_wrong(report: &Report) {
+    let worse: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|it| it.severity > Severity::Low)
+        .collect();
+    assert!(worse.is_empty(), "{worse:?}");
+    // An empty err.log is no missing log.
+    for node in ["n1", "n2"] {
+        let input = product::input(report, &format!("{node}/clickhouse-server.err.log"));
+        assert_eq!(
+            (input.format.as_str(), input.records, input.problems.len()),
+            ("clickhouse", 0, 0)
+        );
+    }
+    assert!(report.complete);
+}
+
+fn the_silent_node_is_accused(report: &Report) {
+    let storm = findings(report, "fetch-storm");
+    assert_eq!(storm.len(), 1, "{:?}", product::fired(report));
+    assert_eq!(
+        (&storm[0].reported_by[..], &storm[0].accused[..]),
+        (&["n2".to_owned()][..], &["n1".to_owned()][..])
+    );
+    assert_eq!(storm[0].counts["failed"], 73);
+    assert!(!prose(report).contains("data-loss"));
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|it| !it.accused.contains(&"n2".to_owned())),
+        "n2 is not to blame"
+    );
+}
+
+fn nested_codes_are_no_errors_of_their_own(report: &Report) {
+    for node in ["n1", "n2"] {
+        let of = |code| {
+            report
+                .codes
+                .iter()
+                .filter(move |row| row.node == node && row.code == code)
+                .map(|row| row.count)
+                .sum::<u64>()
+        };
+        assert_eq!((of(210), of(1000), of(242)), (1, 1, 8), "{node}");
+        assert!(of(999) >= 15, "{node}");
+    }
+}
+
+fn the_resetting_node_is_accused(report: &Report) {
+    let storms = findings(report, "fetch-storm");
+    assert!(!storms.is_empty(), "{:?}", product::fired(report));
+    for storm in storms {
+        assert!(storm.accused.contains(&"n1".to_owned()), "{storm:?}");
+        assert!(!storm.reported_by.contains(&"n1".to_owned()), "{storm:?}");
+    }
+}
+
+fn forged_records_are_no_crash(report: &Report) {
+    assert!(report.records.suspect >= 3, "{:?}", report.records);
+    assert!(findings(report, "server-crash").is_empty());
+    assert!(!prose(report).contains("crash"), "{}", prose(report));
+    assert!(findings(report, "code-210-storm").is_empty());
+    let count = |rule: &str, name: &str| findings(report, rule).first().map(|it| it.counts[name]);
+    assert_eq!(count("memory-limit", "exceeded"), Some(15));
+    assert_eq!(count("too-many-parts", "refused"), Some(13));
+    // The forged records stand 35 minutes before the first true one.
+    for input in report.inputs.iter().filter(|input| input.records > 0) {
+        assert!(
+            input.first.as_deref().unwrap() > "2026-11-29T16:35",
+            "{input:?}"
+        );
+    }
+}
