@@ -9,6 +9,7 @@ use super::options::RulesOption;
 use super::{Failure, Outcome};
 use crate::pipeline::{self, Plan, Progress};
 use crate::report::explanation;
+use crate::rules;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -57,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         ..Plan::default()
     };
     let analysis = pipeline::analyze(&plan, &base, &Progress::default())?;
-    let lines = record.with(|subject| explanation::record(&base, rule, record.format, subject));
+    let lines = record.with(|subject| rules::trace_record(&base, rule, record.format, subject));
     explanation::write(
         &arguments.line,
         &lines.unwrap_or_default(),

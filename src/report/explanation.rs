@@ -5,53 +5,8 @@ use std::io::{self, Write};
 
 use super::escape::terminal;
 use crate::analysis::{Analysis, NodeFacts};
-use crate::parsers::Format;
 use crate::rules::schema::Scope;
-use crate::rules::{Explained, Rule, RuleBase, State, explain};
-use crate::signals::{Check, Subject};
-
-/// A signal that the rule counts, and the checks of the record against it.
-pub type Traced = (String, Vec<Check>);
-
-/// Checks a record against every signal that a rule counts.
-pub fn record(
-    base: &RuleBase,
-    rule: &Rule,
-    format: Format,
-    subject: Subject<'_, '_>,
-) -> Vec<Traced> {
-    let counts = rule
-        .counts
-        .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
-    let mut signals: Vec<u16> = counts
-        .chain(
-            rule.stalls
-                .iter()
-                .map(|(_, stall)| base.stalls[*stall].signal),
-        )
-        .collect();
-    signals.sort_unstable();
-    signals.dedup();
-    let trace = |&index: &u16| {
-        let signal = base.signals.signal(index);
-        let checks = if signal.format == format {
-            signal.trace(subject)
-        } else {
-            let text = format!(
-                "the file's format is {}: it is {}",
-                signal.format.spec().name,
-                format.spec().name
-            );
-            vec![Check {
-                passed: false,
-                text,
-            }]
-        };
-        (signal.id.clone(), checks)
-    };
-    signals.iter().map(trace).collect()
-}
+use crate::rules::{Explained, Rule, RuleBase, State, Traced, explain};
 
 /// Prints the checks of the line, then the rule's tree for every run and, where it asks for it, every node.
 pub fn write(

@@ -60,8 +60,17 @@ pub const REPORTS: &[Output] = &[
     },
 ];
 
-/// The finding that the verdict names: the first of the worst.
+/// The finding that the verdict names: the first of the worst, or the root of its incident where that is as bad.
 fn worst(report: &Report) -> Option<&Finding> {
     let severity = report.findings.iter().map(|it| it.severity).max()?;
-    report.findings.iter().find(|it| it.severity == severity)
+    let first = report.findings.iter().find(|it| it.severity == severity)?;
+    let incident = report
+        .incidents
+        .iter()
+        .find(|it| it.findings.contains(&first.id));
+    let root = incident.and_then(|it| report.findings.iter().find(|finding| finding.id == it.root));
+    Some(
+        root.filter(|root| root.severity == severity)
+            .unwrap_or(first),
+    )
 }

@@ -7,11 +7,11 @@ use super::coverage::{self, Coverage};
 use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 use super::ground::Ground;
 use super::incidents::{finish, incidents, tie};
-use super::schema::{FieldRef, RuleDecl, Scope};
+use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
 use crate::analysis::NodeFacts;
-use crate::signals::tally::{Evidence, NodeTally};
+use crate::signals::tally::{Evidence, NodeTally, Values};
 use crate::time::Timestamp;
 
 /// How many values of a subject a finding names.
@@ -134,7 +134,8 @@ impl RuleBase {
             )
         };
         let reported_by = reporters(rule, declared, scene);
-        let accused = distinct(declared.accused.iter().flat_map(values));
+        let named = declared.accused.iter().flat_map(values);
+        let accused = accused(verdict, named, &reported_by);
         let subjects = declared.subjects.iter().map(|(name, field)| {
             let mut all = values(field);
             all.truncate(SUBJECTS_MAX);
@@ -162,7 +163,7 @@ impl RuleBase {
             category: category.clone(),
             title: words.fill(&verdict.title),
             run: run.to_owned(),
-            window: window(rule, scene),
+            window: window(rule, declared, scene),
             evidence: evidence(rule, declared, scene),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
@@ -197,8 +198,22 @@ impl RuleBase {
             return Vec::new();
         };
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        let of = |node: &NodeTally| {
+            let kept = self.counters[counter]
+                .values
+                .iter()
+                .position(|known| *known == field);
+            match kept {
+                Some(at) => node.counters[counter]
+                    .values
+                    .get(at)
+                    .map(Values::ranked)
+                    .unwrap_or_default(),
+                None => node.signals[usize::from(index)].values[field].ranked(),
+            }
+        };
         for node in scene.nodes {
-            for (value, count) in node.signals[usize::from(index)].values[field].ranked() {
+            for (value, count) in of(node) {
                 *sums.entry(value).or_default() += count;
             }
         }
@@ -280,32 +295,36 @@ impl RuleBase {
     }
 }
 
+/// The counters whose records report a finding: those that the rule names, or all.
+fn reporting(rule: &Rule, declared: &RuleDecl) -> Vec<usize> {
+    let names = &declared.reported_by;
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|given| given.get_ref() == name);
+    let counts = rule.counts.iter().filter(|(name, _)| wanted(name));
+    counts.map(|(_, counter)| *counter).collect()
+}
+
 /// The nodes whose records are the ground of a finding.
 fn reporters(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<String> {
-    let wanted = |name: &str| {
-        declared.reported_by.is_empty()
-            || declared
-                .reported_by
-                .iter()
-                .any(|given| given.get_ref() == name)
-    };
-    let counters: Vec<usize> = rule
-        .counts
-        .iter()
-        .filter(|(name, _)| wanted(name))
-        .map(|(_, counter)| *counter)
-        .collect();
-    let reports = |node: &&&NodeTally| {
-        counters
-            .iter()
-            .any(|&counter| node.counters[counter].all.count > 0)
-    };
+    let counters = reporting(rule, declared);
+    let reports = |node: &&&NodeTally| counters.iter().any(|&at| node.counters[at].all.count > 0);
     scene
         .nodes
         .iter()
         .filter(reports)
         .map(|node| node.node.clone())
         .collect()
+}
+
+/// Whom a verdict accuses: those named in the records, or whoever reports.
+fn accused(
+    verdict: &Verdict,
+    named: impl Iterator<Item = Subject>,
+    reporters: &[String],
+) -> Vec<String> {
+    match verdict.accuses {
+        Accuses::Named => distinct(named),
+        Accuses::Reporters => reporters.to_vec(),
+    }
 }
 
 /// The values of subjects, each once, in order.
@@ -332,8 +351,8 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     counts.chain(stalls).collect()
 }
 
-/// When it was: the stalls that made the rule fire, or else all that it counts.
-fn window(rule: &Rule, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
+/// When it was: the stalls that made the rule fire, or else the counts whose records report it.
+fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
     let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
     let stalls = rule.when.stalls();
     let stalled = scene.nodes.iter().flat_map(|node| {
@@ -342,10 +361,11 @@ fn window(rule: &Rule, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
             .filter_map(|&stall| node.stalls[stall].longest.as_ref());
         longest.map(|stall| stall.span)
     });
+    let counters = reporting(rule, declared);
     let counted = scene.nodes.iter().flat_map(|node| {
-        rule.counts
+        counters
             .iter()
-            .filter_map(|(_, counter)| node.counters[*counter].all.span)
+            .filter_map(|&counter| node.counters[counter].all.span)
     });
     stalled.reduce(join).or_else(|| counted.reduce(join))
 }

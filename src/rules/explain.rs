@@ -4,8 +4,53 @@ use super::condition::{Condition, CountTest, Scene};
 use super::times::TimeTest;
 use super::{Rule, RuleBase, Verdict};
 use crate::analysis::NodeFacts;
+use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
+use crate::signals::{Check, Subject};
 use crate::time::SECOND;
+
+/// A signal that the rule counts, and the checks of the record against it.
+pub type Traced = (String, Vec<Check>);
+
+/// Checks a record against every signal that a rule counts.
+pub fn trace_record(
+    base: &RuleBase,
+    rule: &Rule,
+    format: Format,
+    subject: Subject<'_, '_>,
+) -> Vec<Traced> {
+    let counts = rule
+        .counts
+        .iter()
+        .map(|(_, counter)| base.counters[*counter].signal);
+    let mut signals: Vec<u16> = counts
+        .chain(
+            rule.stalls
+                .iter()
+                .map(|(_, stall)| base.stalls[*stall].signal),
+        )
+        .collect();
+    signals.sort_unstable();
+    signals.dedup();
+    let trace = |&index: &u16| {
+        let signal = base.signals.signal(index);
+        let checks = if signal.format == format {
+            signal.trace(subject)
+        } else {
+            let text = format!(
+                "the file's format is {}: it is {}",
+                signal.format.spec().name,
+                format.spec().name
+            );
+            vec![Check {
+                passed: false,
+                text,
+            }]
+        };
+        (signal.id.clone(), checks)
+    };
+    signals.iter().map(trace).collect()
+}
 
 /// A line of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RuleBase;
 use super::finding::{Finding, Incident};
-use crate::time::Timestamp;
+use crate::time::{SECOND, Timestamp};
 
-/// Ties findings to those that explain them: declared, of the same run, begun no later than they end.
+/// How much later than its effect a cause may begin: clocks disagree, and the sufferer may log first.
+const CLOCKS: i64 = 10 * SECOND;
+/// How long after its end a cause may still have effects that begin.
+const AFTERMATH: i64 = 120 * SECOND;
+
+/// Ties findings to those that explain them: declared, of the same run, on a common node, begun before them and not long over.
 pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
     let heads: Vec<Head> = findings.iter().map(Head::of).collect();
     for finding in findings {
@@ -17,12 +22,16 @@ pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
             let begun = head
                 .window
                 .zip(finding.window)
-                .is_none_or(|(cause, effect)| cause.0 <= effect.1);
+                .is_none_or(|(cause, effect)| {
+                    cause.0.0 <= effect.0.0 + CLOCKS && cause.1.0 + AFTERMATH >= effect.0.0
+                });
+            let apart = head.nodes.iter().all(|node| !finding.nodes.contains(node));
+            let met = !apart || head.nodes.is_empty() || finding.nodes.is_empty();
             let named = declared
                 .caused_by
                 .iter()
                 .any(|cause| *cause.get_ref() == head.rule);
-            named && begun && head.run == finding.run && head.id != finding.id
+            named && begun && met && head.run == finding.run && head.id != finding.id
         };
         finding.caused_by = heads
             .iter()
@@ -38,6 +47,7 @@ struct Head {
     rule: String,
     run: String,
     window: Option<(Timestamp, Timestamp)>,
+    nodes: Vec<String>,
 }
 
 impl Head {
@@ -47,6 +57,7 @@ impl Head {
             rule: finding.rule.clone(),
             run: finding.run.clone(),
             window: finding.window,
+            nodes: finding.nodes.clone(),
         }
     }
 }

@@ -23,7 +23,7 @@ mod words;
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::Environment;
-pub use explain::{Explained, State, explain};
+pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load};
@@ -87,6 +87,8 @@ pub struct Verdict {
     pub confidence: Confidence,
     /// The category, if not the rule's.
     pub category: Option<String>,
+    /// Whom it accuses.
+    pub accuses: schema::Accuses,
     /// The title's template.
     pub title: String,
 }

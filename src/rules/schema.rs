@@ -260,6 +260,9 @@ pub struct RuleDecl {
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,
+    /// Whom it accuses: those that `accused` names, or whoever reports.
+    #[serde(default)]
+    pub accuses: Accuses,
     /// Named counts.
     pub counts: BTreeMap<String, CountDecl>,
     /// Named stalls.
@@ -311,6 +314,17 @@ pub struct RuleDecl {
     pub sample: Vec<RuleSampleDecl>,
 }
 
+/// Whom a finding accuses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accuses {
+    /// Those that the fields under `accused` name.
+    #[default]
+    Named,
+    /// The nodes that report: what they log is their own fault.
+    Reporters,
+}
+
 /// Over what a rule is evaluated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -354,6 +368,8 @@ pub struct VerdictDecl {
     pub confidence: Confidence,
     /// The category, if not the rule's.
     pub category: Option<String>,
+    /// Whom it accuses, if not whom the rule says.
+    pub accuses: Option<Accuses>,
     /// One sentence; `{name}` is a count, a share, `nodes`, `reporters` or `accused`.
     pub title: Spanned<String>,
 }

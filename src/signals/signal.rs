@@ -212,9 +212,25 @@ impl FieldKind {
 
     /// How far a value reaches that no literal ends.
     pub(super) fn extent(self, text: &[u8]) -> usize {
-        text.iter()
+        let admitted = text
+            .iter()
             .position(|&byte| !self.admits(byte))
-            .unwrap_or(text.len())
+            .unwrap_or(text.len());
+        match self {
+            Self::Text => admitted,
+            // A full stop ends the sentence, not the value.
+            Self::Word
+            | Self::Int
+            | Self::Node
+            | Self::Host
+            | Self::Part
+            | Self::Table
+            | Self::Key
+            | Self::Uuid => text[..admitted]
+                .iter()
+                .rposition(|&byte| byte != b'.')
+                .map_or(0, |last| last + 1),
+        }
     }
 
     /// Whether `value` is one of this kind.

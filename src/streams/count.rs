@@ -62,10 +62,12 @@ pub(super) fn count(
         let holds = |(field, accepted): &(usize, Vec<String>)| {
             accepted.iter().any(|a| a.as_bytes() == values[*field])
         };
-        if counter.signal == index
-            && counter.filters.iter().all(holds)
-            && tally.counters[at].add(counter, time)
-        {
+        if counter.signal != index || !counter.filters.iter().all(holds) {
+            continue;
+        }
+        let counted = &mut tally.counters[at];
+        counted.add_values(counter, values, rules.subjects_max);
+        if counted.add(counter, time) {
             text = text.or_else(|| evidence.take().map(|make| make()));
             tally.counters[at].evidence.extend(text.clone());
         }

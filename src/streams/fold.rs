@@ -207,7 +207,7 @@ impl<'s> Fold<'s> {
             self.occurrence(scanned, entry, occurrence, suspect);
         }
         if matches!(entry.level, Level::Fatal | Level::Critical | Level::Error) && self.is_log() {
-            self.error(scanned, entry, occurrences);
+            self.error(scanned, entry, occurrences, suspect);
         }
     }
 
@@ -220,9 +220,15 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn error(&mut self, scanned: &Scanned, entry: &Entry, occurrences: &[Occurrence]) {
+    fn error(
+        &mut self,
+        scanned: &Scanned,
+        entry: &Entry,
+        occurrences: &[Occurrence],
+        suspect: bool,
+    ) {
         let errors = &mut self.tally_of(scanned, entry).errors;
-        if !occurrences.is_empty() {
+        if !occurrences.is_empty() && !suspect {
             let signals = occurrences
                 .iter()
                 .map(|occurrence| occurrence.signal)
@@ -231,6 +237,8 @@ impl<'s> Fold<'s> {
             return;
         }
         let template = mask::template(entry.message.of(&scanned.block.bytes));
+        let forged = if suspect { "(may be forged) " } else { "" };
+        let template = format!("{forged}{template}");
         let key = (entry.level, template);
         if let Some((count, _)) = errors.unmatched.get_mut(&key) {
             *count += 1;

@@ -44,6 +44,7 @@ impl Counters<'_> {
             signal,
             filters,
             windows: Vec::new(),
+            values: Vec::new(),
             timed: false,
         });
         Ok(self.list.len() - 1)
@@ -134,6 +135,7 @@ pub(super) fn compile_rule(
             severity: verdict.severity,
             confidence: verdict.confidence,
             category: verdict.category.clone(),
+            accuses: verdict.accuses.unwrap_or(declared.accuses),
             title: verdict.title.get_ref().clone(),
         });
     }

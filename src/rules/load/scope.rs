@@ -344,7 +344,7 @@ impl RuleScope<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn check_references(&self) -> Result<(), LoadError> {
+    pub(super) fn check_references(&mut self) -> Result<(), LoadError> {
         let lists = self
             .declared
             .reported_by
@@ -381,6 +381,10 @@ impl RuleScope<'_, '_> {
                     message,
                     "list it in the signal's `by` or `top`",
                 ));
+            }
+            let counter = &mut self.counters.list[counter];
+            if !counter.filters.is_empty() && !counter.values.contains(&at) {
+                counter.values.push(at);
             }
         }
         Ok(())

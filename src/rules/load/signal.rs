@@ -152,7 +152,12 @@ fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
     fields.push(Field {
         name: name.to_owned(),
         kind,
-        tally: TallyKind::Not,
+        // A server named by a record is a peer: every one is counted.
+        tally: if kind == FieldKind::Node {
+            TallyKind::By
+        } else {
+            TallyKind::Not
+        },
     });
     fields.len() - 1
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{EVIDENCE_MAX, Evidence, Tally};
+use super::{EVIDENCE_MAX, Evidence, Tally, Values};
 use crate::time::Timestamp;
 
 /// How many stamps of one counter are kept per node.
@@ -17,6 +17,8 @@ pub struct Counter {
     pub filters: Vec<(usize, Vec<String>)>,
     /// Windows whose fill is watched: at least so many within so many microseconds.
     pub windows: Vec<Window>,
+    /// The fields whose values are counted, for a counter that has filters.
+    pub values: Vec<usize>,
     /// Whether the stamps are kept, for conditions that look at several nodes or at what follows.
     pub timed: bool,
 }
@@ -38,6 +40,8 @@ pub struct CounterTally {
     /// When each window was filled first, in the counter's order.
     pub filled: Vec<Option<Timestamp>>,
     recent: Vec<VecDeque<Timestamp>>,
+    /// The values of the counter's fields, in its order.
+    pub values: Vec<Values>,
     /// The stamps, where the counter keeps them, up to [`TIMES_MAX`].
     pub times: Vec<Timestamp>,
     /// The first few.
@@ -45,6 +49,17 @@ pub struct CounterTally {
 }
 
 impl CounterTally {
+    /// Counts the values that the counter keeps.
+    pub fn add_values(&mut self, counter: &Counter, values: &[&[u8]], subjects_max: usize) {
+        self.values
+            .resize_with(counter.values.len(), Values::default);
+        for (kept, &field) in self.values.iter_mut().zip(&counter.values) {
+            if !values[field].is_empty() {
+                kept.add(values[field], subjects_max);
+            }
+        }
+    }
+
     /// Takes one more occurrence; whether its evidence is wanted.
     pub fn add(&mut self, counter: &Counter, time: Option<Timestamp>) -> bool {
         self.all.add(time, false);
@@ -85,6 +100,11 @@ impl CounterTally {
         for (mine, theirs) in self.filled.iter_mut().zip(other.filled) {
             *mine = mine.map_or(theirs, |at| Some(theirs.map_or(at, |other| at.min(other))));
         }
+        self.values
+            .resize_with(self.values.len().max(other.values.len()), Values::default);
+        for (mine, theirs) in self.values.iter_mut().zip(&other.values) {
+            mine.absorb(theirs);
+        }
         self.times.extend(other.times);
         self.times.sort_unstable();
         self.evidence.extend(other.evidence);
@@ -103,6 +123,7 @@ mod tests {
             filters: Vec::new(),
             windows: vec![window],
             timed: false,
+            values: Vec::new(),
         };
         let mut tally = CounterTally::default();
         for &time in times {
