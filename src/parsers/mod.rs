@@ -7,10 +7,12 @@ pub mod clickhouse;
 mod controller;
 mod core_dump;
 pub mod exception;
+mod soak;
 mod stderr;
 
 use crate::record::Record;
 use crate::time::Timestamp;
+use crate::vocab::Level;
 
 /// A known format of text logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +25,8 @@ pub enum Format {
     CoreDump,
     /// The log of an HA controller.
     Controller,
+    /// What the soak harness of a content-addressed cluster prints.
+    Soak,
 }
 
 /// What is registered of a format.
@@ -87,6 +91,16 @@ pub const FORMATS: &[Spec] = &[
         parse: controller::parse,
         claims: controller::claims,
     },
+    Spec {
+        format: Format::Soak,
+        name: "soak-output",
+        counts_records: false,
+        nodes_in_lines: false,
+        head_bytes: None,
+        is_head: soak::is_head,
+        parse: soak::parse,
+        claims: soak::claims,
+    },
 ];
 
 impl Format {
@@ -97,6 +111,7 @@ impl Format {
             Self::Stderr => &FORMATS[1],
             Self::CoreDump => &FORMATS[2],
             Self::Controller => &FORMATS[3],
+            Self::Soak => &FORMATS[4],
         }
     }
 
@@ -129,7 +144,7 @@ impl Format {
     pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
         match self {
             Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
-            Self::Stderr | Self::CoreDump => None,
+            Self::Stderr | Self::CoreDump | Self::Soak => None,
             Self::Controller => controller::stamp(line),
         }
     }
@@ -152,4 +167,20 @@ fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
     sample
         .split(|&b| b == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// A line that is a record of its own, without a stamp, a level or a source.
+fn line_record(bytes: &[u8]) -> Record<'_> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+    Record {
+        time: None,
+        node: b"",
+        level: Level::None,
+        thread: 0,
+        query_id: b"",
+        logger: b"",
+        message,
+        rest: b"",
+    }
 }

@@ -8,9 +8,8 @@
 //! Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
 //! enters `records.total`.
 
-use super::sample_lines;
+use super::{line_record, sample_lines};
 use crate::record::Record;
-use crate::vocab::Level;
 
 /// Beginnings that only a server's standard error has.
 const BEGINNINGS: &[&[u8]] = &[
@@ -30,21 +29,7 @@ pub(super) fn is_head(line: &[u8]) -> bool {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    if bytes.is_empty() {
-        return None;
-    }
-    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-    Some(Record {
-        time: None,
-        node: b"",
-        level: Level::None,
-        thread: 0,
-        query_id: b"",
-        logger: b"",
-        message,
-        rest: b"",
-    })
+    (!bytes.is_empty()).then(|| line_record(bytes))
 }
 
 pub(super) fn claims(sample: &[u8]) -> usize {

@@ -9,7 +9,7 @@ use crate::vocab::Level;
 pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
     match signal.format {
         Format::ClickHouse | Format::Stderr | Format::CoreDump => node.seen.has(Format::ClickHouse),
-        Format::Controller => node.seen.has(Format::Controller),
+        Format::Controller | Format::Soak => node.seen.has(signal.format),
     }
 }
 
@@ -21,9 +21,9 @@ pub(super) fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
             missing.then(|| "the server's standard error is not here".to_owned())
         }
         Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
-        Format::Controller => {
-            let missing = !node.seen.has(Format::Controller);
-            missing.then(|| "no controller log of it is here".to_owned())
+        Format::Controller | Format::Soak => {
+            let missing = !node.seen.has(signal.format);
+            missing.then(|| format!("no {} of it is here", signal.format.spec().name))
         }
         Format::ClickHouse => {
             let loudest = Level::ALL.into_iter().find(|level| signal.admits(*level))?;

@@ -39,6 +39,7 @@ fn sample_path(format: &str) -> &'static str {
     match format {
         "server-stderr" => "node/stderr.log",
         "ha-controller" => "node.log",
+        "soak-output" => "soak.log",
         _ => "node/clickhouse-server.log",
     }
 }

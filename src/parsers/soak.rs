@@ -1,0 +1,33 @@
+//! What the soak harness of a content-addressed cluster prints, line by line:
+//!
+//! ```text
+//! [soak.run] checkpoint OK: now=... fsck reachable=... dangling=0 stale_edge=0 dryrun_count=0
+//! TRANSPORT FAILURE: [Errno 54] Connection reset by peer
+//! ```
+//!
+//! Its lines have no stamps and are no log records; signals match them so that what a test saw stands beside what the
+//! servers logged. Its totals and its failure.json are not read here.
+
+use super::{line_record, sample_lines};
+use crate::record::Record;
+
+/// Beginnings that only this harness prints.
+const BEGINNINGS: &[&[u8]] = &[
+    b"[soak.run] ",
+    b"TRANSPORT FAILURE: ",
+    b"CHECKPOINT FAILURE: ",
+    b"WORKLOAD FAILURE: ",
+];
+
+pub(super) fn is_head(line: &[u8]) -> bool {
+    !line.is_empty()
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    (!bytes.is_empty()).then(|| line_record(bytes))
+}
+
+pub(super) fn claims(sample: &[u8]) -> usize {
+    let claimed = |line: &&[u8]| BEGINNINGS.iter().any(|start| line.starts_with(start));
+    sample_lines(sample).filter(claimed).count()
+}
