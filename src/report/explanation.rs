@@ -42,6 +42,8 @@ pub fn write(
     }
     for (run, facts) in runs {
         let scenes: Vec<(String, Vec<&NodeFacts>)> = match declared.per {
+            // A single run is called by a dot.
+            Scope::Run if run == "." => vec![("the run".to_owned(), facts)],
             Scope::Run => vec![(format!("run {run}"), facts)],
             Scope::Node => facts
                 .into_iter()

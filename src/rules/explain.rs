@@ -240,8 +240,9 @@ impl Teller<'_> {
                 nodes,
             } => {
                 format!(
-                    "{} at least {count} on {nodes} nodes: it is {}",
+                    "{} at least {count} on {}: it is {}",
                     self.count(*counter),
+                    of_nodes(*nodes),
                     self.by_node(*counter)
                 )
             }
@@ -254,8 +255,9 @@ impl Teller<'_> {
                 let name = self.count(*counter);
                 let width = seconds(window.within);
                 format!(
-                    "{name} at least {} within {width} on {nodes} nodes: in all it is {}",
+                    "{name} at least {} within {width} on {}: in all it is {}",
                     window.at_least,
+                    of_nodes(*nodes),
                     self.by_node(*counter)
                 )
             }
@@ -326,6 +328,15 @@ impl Teller<'_> {
             "{name} stands still at least {repeats} times over {}: {found}",
             seconds(lasting)
         )
+    }
+}
+
+/// A number of nodes in words.
+fn of_nodes(count: u64) -> String {
+    if count == 1 {
+        "one node".to_owned()
+    } else {
+        format!("{count} nodes")
     }
 }
 

@@ -29,7 +29,7 @@ fn printed(arguments: &[&str]) -> String {
         .args(arguments)
         .current_dir(root())
         .output()
-        .unwrap();
+        .expect("the program was built with the tests");
     assert!(
         output.status.success(),
         "casdiag {}: {}",
@@ -111,9 +111,7 @@ fn marked_parts_of_the_documents_are_fresh() {
         let text = text_of(document);
         let mut rest = text.as_str();
         while let Some((_, tail)) = rest.split_once("<!-- ") {
-            let (marker, tail) = tail
-                .split_once(" -->\n")
-                .expect("a marker has a line of its own");
+            let (marker, tail) = tail.split_once(" -->\n").unwrap();
             rest = tail;
             let Some((kind, command)) = marker.split_once(" of: casdiag ") else {
                 continue;
