@@ -29,10 +29,9 @@ pub(super) fn stamp(line: &[u8]) -> Option<Timestamp> {
     spaced.then(|| Timestamp::read_time_of_day(line)).flatten()
 }
 
-/// `worker: ...` and `[harness] ...`: lines without a stamp that no controller's record continues with.
+/// Lines of the controllers' client and test harness, which have no stamp.
 fn is_harness(line: &[u8]) -> bool {
-    let bracketed = line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic);
-    bracketed || line.starts_with(b"worker: ")
+    line.starts_with(b"[xce-") || line.starts_with(b"worker: xcecli ")
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {

@@ -112,9 +112,12 @@ impl Scene<'_> {
 
     fn observable(&self, counter: usize) -> bool {
         let signal = self.signals.signal(self.counters[counter].signal);
-        self.nodes
+        let mut nodes = self
+            .nodes
             .iter()
-            .all(|node| observe::obstacle(signal, node).is_none())
+            .filter(|node| observe::concerns(signal, node))
+            .peekable();
+        nodes.peek().is_some() && nodes.all(|node| observe::obstacle(signal, node).is_none())
     }
 }
 

@@ -151,8 +151,6 @@ pub struct Entry {
     pub suspect: bool,
     /// The node its line names, in the block; empty where the path does.
     pub node: Span,
-    /// Whether the record before is a query's, so that this one may be its text.
-    pub after_query: bool,
 }
 
 /// A signal found in an entry.
@@ -245,7 +243,6 @@ struct Pass<'s, 'b> {
     hits: Hits,
     suspects: Suspects,
     problems: Problems,
-    after_query: bool,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
     before: Option<Timestamp>,
@@ -261,7 +258,6 @@ impl<'s, 'b> Pass<'s, 'b> {
             hits: Hits::default(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
-            after_query: false,
             days: 0,
             before: None,
         }
@@ -310,7 +306,6 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
-        self.after_query = record.logger == b"executeQuery";
     }
 
     /// Puts a time of day on the day after where the one before was late in the evening.
@@ -389,7 +384,6 @@ impl<'s, 'b> Pass<'s, 'b> {
             torn,
             suspect: false,
             node: span_in(self.bytes, record.node),
-            after_query: self.after_query,
         });
     }
 

@@ -22,8 +22,8 @@ pub enum ProblemKind {
     UnknownLevel,
     /// Lines that belong to no record.
     UnparsedLines,
-    /// Stamps step back.
-    TimeStepsBack,
+    /// Lines that end in CR LF.
+    CrLf,
     /// Another file holds the same piece of the log.
     DuplicatePiece,
 }
@@ -38,7 +38,7 @@ impl ProblemKind {
             | Self::NulBytes
             | Self::UnknownLevel
             | Self::UnparsedLines
-            | Self::TimeStepsBack
+            | Self::CrLf
             | Self::DuplicatePiece => false,
         }
     }
@@ -74,6 +74,9 @@ impl Problems {
             problems.lines(bytes, ProblemKind::NulBytes, |line| {
                 memchr::memchr(0, line).is_some()
             });
+        }
+        if memchr::memchr(b'\r', bytes).is_some() {
+            problems.lines(bytes, ProblemKind::CrLf, |line| line.ends_with(b"\r"));
         }
         problems
     }

@@ -173,7 +173,7 @@ impl<'s> Fold<'s> {
         if let Some(time) = entry.time.filter(|_| !entry.suspect) {
             tally.widen(Some((time, time)));
         }
-        self.entry(scanned, entry, false);
+        self.entry(scanned, entry);
     }
 
     /// Takes a record out of its block's totals until it is known whether it counts.
@@ -183,9 +183,9 @@ impl<'s> Fold<'s> {
         self.tally.continuation_lines -= continuation_lines(scanned, entry);
     }
 
-    /// Counts what a noteworthy record says. `missing`: its level belongs in the err.log, and it is not there.
-    pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry, missing: bool) {
-        let suspect = entry.suspect || (missing && entry.after_query);
+    /// Counts what a noteworthy record says.
+    pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
+        let suspect = entry.suspect;
         let tally = self.tally_of(scanned, entry);
         tally.suspect += u64::from(suspect);
         if let Some(code) = entry.code {

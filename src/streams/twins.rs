@@ -71,7 +71,7 @@ impl Twins {
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !self.has_err || !entry.level.may_be_in_err_log() {
-                fold.entry(scanned, entry, false);
+                fold.entry(scanned, entry);
                 continue;
             }
             if entry.torn {
@@ -79,8 +79,8 @@ impl Twins {
                 self.torn_main = Some((Arc::clone(scanned), index));
                 continue;
             }
-            let missing = self.match_main(entry);
-            fold.entry(scanned, entry, missing);
+            self.match_main(entry);
+            fold.entry(scanned, entry);
         }
         self.main_at = scanned.scan.last_time.max(self.main_at);
         self.settle(fold);
@@ -130,22 +130,21 @@ impl Twins {
         }
     }
 
-    /// Whether the err.log has passed this record of the main log without holding it.
-    fn match_main(&mut self, entry: &Entry) -> bool {
+    /// Takes the err.log's copy of a record of the main log out, or waits for it.
+    fn match_main(&mut self, entry: &Entry) {
         let key = key(entry);
         if self.torn_err.as_ref().is_some_and(|(scanned, index)| {
             is_head_of(&scanned.scan.entries[*index], key, entry.thread)
         }) {
             self.torn_err = None;
-            return false;
+            return;
         }
         if take_one(&mut self.err_waiting, key) {
             *self.err_matched.entry(key).or_default() += 1;
-            return false;
+            return;
         }
         *self.main.entry(key).or_default() += 1;
         self.main_order.push_back((key, entry.thread));
-        entry.suspect
     }
 
     /// A record of the err.log that begins with the main log's torn one is that record, whole.

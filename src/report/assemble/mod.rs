@@ -482,8 +482,6 @@ fn detail(fault: &InputFault) -> String {
             "{n} records with a level that no known version prints, or a head that cannot be read"
         ),
         ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
-        ProblemKind::TimeStepsBack => {
-            format!("the clock steps back {n} times by more than a minute")
-        }
+        ProblemKind::CrLf => format!("{lines} that end in CR LF; read as if in LF"),
     }
 }
