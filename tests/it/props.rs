@@ -47,7 +47,8 @@ fn wreck() -> impl Strategy<Value = Vec<u8>> {
 fn sound() -> impl Strategy<Value = String> {
     (0..50u32, 0..5usize, "[a-zé ]{0,30}", 0..3usize).prop_map(|(second, level, text, more)| {
         let level = ["Error", "Warning", "Information", "Debug", "Trace"][level];
-        record(&format!("10:00:{second:02}.000000"), level, "logger", &text) + &"0. frame @ 0x1\n".repeat(more)
+        record(&format!("10:00:{second:02}.000000"), level, "logger", &text)
+            + &"0. frame @ 0x1\n".repeat(more)
     })
 }
 
@@ -55,7 +56,10 @@ fn report(bytes: &[u8], block_bytes: usize, record_bytes: usize) -> Report {
     let folder = Folder::with("n1/clickhouse-server.log", bytes);
     folder.put("n1/clickhouse-server.err.log", &bytes[bytes.len() / 2..]);
     product::report_of(&Plan {
-        limits: Limits { block_bytes, record_bytes },
+        limits: Limits {
+            block_bytes,
+            record_bytes,
+        },
         threads: 2,
         ..product::plan(folder.path())
     })
@@ -71,7 +75,10 @@ fn pair(records: &[String], block_bytes: usize) -> Report {
     let repeated: String = records.iter().filter(is_worse).cloned().collect();
     folder.put("n1/clickhouse-server.err.log", repeated);
     product::report_of(&Plan {
-        limits: Limits { block_bytes, ..Limits::default() },
+        limits: Limits {
+            block_bytes,
+            ..Limits::default()
+        },
         ..product::plan(folder.path())
     })
 }
@@ -82,10 +89,28 @@ fn lines(bytes: &[u8]) -> u64 {
     u64::try_from(ends + usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n"))).unwrap()
 }
 
-fn counts(report: &Report) -> (String, BTreeMap<u32, u64>, Vec<(String, u64)>, Vec<(String, String)>) {
-    let signals = report.signals.iter().map(|row| (row.signal.clone(), row.count));
-    let findings = report.findings.iter().map(|it| (it.rule.clone(), it.title.clone()));
-    (serde_json::to_string(&report.records).unwrap(), product::codes(report), signals.collect(), findings.collect())
+fn counts(
+    report: &Report,
+) -> (
+    String,
+    BTreeMap<u32, u64>,
+    Vec<(String, u64)>,
+    Vec<(String, String)>,
+) {
+    let signals = report
+        .signals
+        .iter()
+        .map(|row| (row.signal.clone(), row.count));
+    let findings = report
+        .findings
+        .iter()
+        .map(|it| (it.rule.clone(), it.title.clone()));
+    (
+        serde_json::to_string(&report.records).unwrap(),
+        product::codes(report),
+        signals.collect(),
+        findings.collect(),
+    )
 }
 
 proptest! {
@@ -168,9 +193,18 @@ fn no_format_claims_what_is_anothers() {
         header
     };
     let samples: &[(Vec<u8>, Option<Format>)] = &[
-        (fs::read(cases.join("n2/clickhouse-server.log")).unwrap(), Some(Format::ClickHouse)),
-        (fs::read(cases.join("n2/clickhouse-server.err.log")).unwrap(), Some(Format::ClickHouse)),
-        (fs::read(cases.join("n2/stderr.log")).unwrap(), Some(Format::Stderr)),
+        (
+            fs::read(cases.join("n2/clickhouse-server.log")).unwrap(),
+            Some(Format::ClickHouse),
+        ),
+        (
+            fs::read(cases.join("n2/clickhouse-server.err.log")).unwrap(),
+            Some(Format::ClickHouse),
+        ),
+        (
+            fs::read(cases.join("n2/stderr.log")).unwrap(),
+            Some(Format::Stderr),
+        ),
         (fs::read(cases.join("truth/events.tsv")).unwrap(), None),
         (fs::read(cases.join("truth/scenario.sql")).unwrap(), None),
         (fs::read(cases.join("zk/zookeeper.log")).unwrap(), None),
@@ -180,6 +214,11 @@ fn no_format_claims_what_is_anothers() {
         (Vec::new(), None),
     ];
     for (sample, format) in samples {
-        assert_eq!(sniff(sample), *format, "{:?}", String::from_utf8_lossy(&sample[..sample.len().min(80)]));
+        assert_eq!(
+            sniff(sample),
+            *format,
+            "{:?}",
+            String::from_utf8_lossy(&sample[..sample.len().min(80)])
+        );
     }
 }
