@@ -2,6 +2,7 @@
 //!
 //! One crate means that the compiler does not keep layers apart; ARCHITECTURE.md holds the table, this file holds it too.
 
+mod documents;
 mod paths;
 
 use std::fs;
