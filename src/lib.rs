@@ -1,7 +1,7 @@
 //! casdiag: log forensics for replicated storage.
 //!
 //! Modules in reading order, from the nouns to the outputs. What may import what is in ARCHITECTURE.md and is
-//! enforced by `tests/it/tidy.rs`.
+//! enforced by `tests/it/tidy/mod.rs`.
 
 pub mod vocab;
 

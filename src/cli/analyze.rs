@@ -9,7 +9,7 @@ use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
 use super::{Failure, Outcome, progress};
 use crate::pipeline::{self, Progress};
 use crate::report::model::Report;
-use crate::report::{self, REPORTS, Style};
+use crate::report::{self, REPORTS, Style, escape};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
              (main log, err.log, rotated pieces, plain or gzip), logs of HA controllers, standard errors of servers, and core files.",
-            listed(arguments.input.paths())
+            escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;
     }

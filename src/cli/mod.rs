@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::report::json;
+use crate::report::{escape, json};
 
 /// What happened in a replicated cluster: read its logs, count, conclude, cite.
 #[derive(Debug, Parser)]
@@ -118,5 +118,8 @@ fn complain(failure: &dyn StdError) {
         cause = error.source();
     }
     // Nobody can be told that stderr is closed.
-    drop(writeln!(io::stderr(), "{text}"));
+    // Paths and the text of rules files are foreign; a message of several lines stays one.
+    for line in text.lines() {
+        drop(writeln!(io::stderr(), "{}", escape::terminal(line)));
+    }
 }

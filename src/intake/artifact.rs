@@ -63,9 +63,8 @@ impl Artifact {
         let encoding = Encoding::of(&start[..length]);
         let reader: Box<dyn Read + Send> = match encoding {
             Encoding::Plain => Box::new(whole),
-            Encoding::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(
-                1 << 16,
-                whole,
+            Encoding::Gzip => Box::new(Sips(MultiGzDecoder::new(
+                io::BufReader::with_capacity(1 << 16, whole),
             ))),
         };
         Ok((reader, encoding))
@@ -82,7 +81,7 @@ impl Artifact {
                 Ok(0) => break,
                 Ok(n) => length += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) if length > 0 || encoding != Encoding::Plain => break,
+                Err(_) if length > 0 => break,
                 Err(source) => return Err(self.open_error(source)),
             }
         }
@@ -104,6 +103,19 @@ impl Artifact {
             path: self.path.clone(),
             source,
         }
+    }
+}
+
+/// How much is unpacked at once.
+const SIP: usize = 4 * 1024;
+
+/// An unpacker that is asked for little at a time: it gives nothing of the stretch in which it finds a fault.
+struct Sips<R>(R);
+
+impl<R: Read> Read for Sips<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(SIP);
+        self.0.read(&mut buffer[..length])
     }
 }
 

@@ -13,5 +13,6 @@ mod counting;
 mod fresh;
 mod hostile;
 mod product;
+mod props;
 mod report001;
 mod tidy;

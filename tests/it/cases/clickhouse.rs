@@ -10,8 +10,11 @@ use casdiag::vocab::Severity;
 use super::{expected, folders, name, number, numbers, prose};
 use crate::product::{self, findings};
 
+/// Asserts what a case says in prose.
+type Check = fn(&Report);
+
 /// The prose of `conclusion` and `must_not`, by case.
-const READ: &[(&str, fn(&Report))] = &[
+const READ: &[(&str, Check)] = &[
     ("01-baseline", nothing_is_wrong),
     ("02-fetch-refused", the_silent_node_is_accused),
     (

@@ -9,8 +9,11 @@ use serde_json::Value;
 use super::{expected, folders, name, number, numbers, prose};
 use crate::product::{self, codes, count, families, findings};
 
+/// Asserts what a case says in prose.
+type Check = fn(&Report);
+
 /// The cases whose format this version reads, and what their prose asks for.
-const READ: &[(&str, fn(&Report))] = &[
+const READ: &[(&str, Check)] = &[
     ("h01-cas-relink-210-two-nodes", relink_storm_of_two_nodes),
     ("h02-nested-codes-279-209-210", nested_codes),
     ("h03-poco-1000-displaytext-2021", fetch_failures_of_2021),

@@ -49,8 +49,9 @@ fn numbers(value: &Value) -> std::collections::BTreeMap<String, u64> {
 
 /// Everything that a reader of the report is told in prose.
 fn prose(report: &casdiag::report::model::Report) -> String {
-    let findings = report.findings.iter();
-    findings
-        .map(|it| format!("{} {} {}\n", it.rule, it.category, it.title))
-        .collect()
+    let told = report
+        .findings
+        .iter()
+        .map(|it| format!("{} {} {}", it.rule, it.category, it.title));
+    told.collect::<Vec<_>>().join("\n")
 }

@@ -2,6 +2,7 @@
 //!
 //! One crate means that the compiler does not keep layers apart; ARCHITECTURE.md holds the table, this file holds it too.
 
+mod documents;
 mod paths;
 
 use std::fs;
@@ -299,7 +300,7 @@ fn no_file_is_too_long_to_read() {
 fn nothing_is_left_for_later_and_nothing_waits() {
     let tests = test_files()
         .into_iter()
-        .filter(|path| !path.ends_with("tidy.rs"));
+        .filter(|path| !path.ends_with("tidy/mod.rs"));
     let tests = tests.map(|path| {
         (
             path.display().to_string(),

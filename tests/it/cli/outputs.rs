@@ -1,0 +1,171 @@
+//! Outputs: written whole, and the same bytes whatever the threads and blocks.
+
+use std::fs;
+use std::path::Path;
+
+use casdiag::intake::Limits;
+use casdiag::pipeline::Plan;
+use casdiag::report::{REPORTS, Style};
+
+use super::samples;
+use crate::product::{self, Folder, analyze, repository};
+use crate::report001;
+
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries
+        .map(|it| {
+            (
+                it.file_name().into_string().unwrap(),
+                fs::read(it.path()).unwrap(),
+            )
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
+    let folder = Folder::new();
+    let (first, second) = (folder.path().join("a/b"), folder.path().join("c"));
+    for out in [&first, &second] {
+        let ran = analyze(
+            &samples(),
+            &["--out", out.to_str().unwrap(), "--format", "markdown"],
+        );
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+    }
+    let written = files(&first);
+    let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["report.json", "report.md", "report.txt"]);
+    assert!(written.iter().all(|(_, bytes)| !bytes.is_empty()));
+    assert!(written == files(&second));
+    let ran = analyze(&samples(), &["--format", "markdown"]);
+    assert!(
+        ran.out.as_bytes() == written[1].1,
+        "stdout and file are the same report"
+    );
+    let json = analyze(&samples(), &["--format", "json"]);
+    assert!(json.out.as_bytes() == written[0].1);
+    let again = analyze(&samples(), &["--out", first.to_str().unwrap()]);
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.err.contains("is not empty") && again.err.contains("--force"),
+        "{}",
+        again.err
+    );
+    fs::write(first.join("mine.txt"), "keep").unwrap();
+    let forced = analyze(&samples(), &["--out", first.to_str().unwrap(), "--force"]);
+    assert_eq!(forced.code, Some(1));
+    assert_eq!(fs::read_to_string(first.join("mine.txt")).unwrap(), "keep");
+    assert_eq!(files(&first).len(), 4);
+}
+
+/// Every output of a plan, in one piece.
+fn rendered(plan: &Plan) -> Vec<u8> {
+    let report = product::report_of(plan);
+    let style = Style {
+        color: false,
+        width: 100,
+    };
+    let mut bytes = Vec::new();
+    for output in REPORTS {
+        (output.write)(&report, &style, &mut bytes).unwrap();
+    }
+    bytes
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let plan = report001::Plan {
+        scale: 200,
+        seed: 9,
+        new_era: false,
+    };
+    report001::write(&plan, folder.path());
+    for root in [
+        folder.path().to_path_buf(),
+        samples(),
+        repository("tests/cases/clickhouse/07-zookeeper-outage"),
+    ] {
+        for block_bytes in [4096, Limits::default().block_bytes] {
+            let of = |threads| {
+                let limits = Limits {
+                    block_bytes,
+                    ..Limits::default()
+                };
+                rendered(&Plan {
+                    threads,
+                    limits,
+                    ..product::plan(&root)
+                })
+            };
+            let one = of(1);
+            for threads in [2, 5, 5] {
+                assert!(
+                    one == of(threads),
+                    "{} with {threads} threads, blocks of {block_bytes}",
+                    root.display()
+                );
+            }
+        }
+        for format in ["text", "json", "markdown"] {
+            let of = |threads| analyze(&root, &["--threads", threads, "--format", format]).out;
+            assert!(of("1") == of("2"), "{format}");
+        }
+    }
+}
+
+/// A report without what is cited: which of a signal's first records are cited depends on how far one log is read ahead
+/// of its twin.
+fn uncited(plan: &Plan) -> String {
+    let mut report = product::report_of(plan);
+    report
+        .signals
+        .iter_mut()
+        .for_each(|row| row.evidence.clear());
+    report
+        .findings
+        .iter_mut()
+        .for_each(|finding| finding.evidence.clear());
+    report
+        .coverage
+        .unexplained
+        .iter_mut()
+        .for_each(|one| one.example = None);
+    report
+        .coverage
+        .near_misses
+        .iter_mut()
+        .for_each(|one| one.example = None);
+    serde_json::to_string_pretty(&report).unwrap()
+}
+
+#[test]
+fn the_size_of_blocks_changes_no_count() {
+    let folder = Folder::new();
+    let plan = report001::Plan {
+        scale: 500,
+        seed: 4,
+        new_era: false,
+    };
+    report001::write(&plan, folder.path());
+    let of = |block_bytes| {
+        let limits = Limits {
+            block_bytes,
+            ..Limits::default()
+        };
+        uncited(&Plan {
+            limits,
+            ..product::plan(folder.path())
+        })
+    };
+    let whole = of(Limits::default().block_bytes);
+    for block_bytes in [1, 100, 5_000, 65_536] {
+        let cut = of(block_bytes);
+        let differs = whole.lines().zip(cut.lines()).find(|(a, b)| a != b);
+        assert!(whole == cut, "blocks of {block_bytes}: {differs:?}");
+    }
+}

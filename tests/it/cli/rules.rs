@@ -1,0 +1,137 @@
+//! `casdiag rules`, and rules files of users.
+
+use crate::product::{Folder, analyze, casdiag, record};
+
+#[test]
+fn a_broken_rules_file_is_shown_where_it_breaks() {
+    let folder = Folder::new();
+    let cases = [
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\nlevls = [\"error\"]\ntemplates = [\"abcdef\"]\n",
+            ":4:1: unknown field `levls`, expected one of `id`, `what`, `format`, `levels`, `loggers`",
+            "4 | levls = [\"error\"]\n  | ^^^^^\nhint: check the spelling",
+        ),
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\nlevels = [\"loud\"]\ntemplates = [\"abcdef\"]\n",
+            ":4:11: unknown variant `loud`, expected one of `fatal`, `critical`, `error`",
+            "4 | levels = [\"loud\"]\n  |           ^^^^^^\nhint: check the spelling",
+        ),
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\ntemplates = [\"ab {x:size} cdef\"]\n",
+            ":4:14: unknown hole kind \"size\"; expected one of text, word, int, node",
+            "  |              ^^^^^^",
+        ),
+        (
+            "[[rule]]\nid = \"x\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"relink-refusd\" }\nwhen = { count = \"a\", at-least = 1 }\n\
+             mechanism = \"m\"\n[[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"t\"\n",
+            ":5:23: there is no signal \"relink-refusd\"",
+            "  |                       ^^^^^^^^^^^^^^^\nhint: expected one of relink-refused",
+        ),
+        (
+            "[[signal]]\nid = \"Big\"\nwhat = \"w\"\ntemplates = [\"abcdef\"]\n",
+            ":2:6: the id \"Big\" is not in kebab case",
+            "hint: use lower-case letters",
+        ),
+        (
+            "[[signal]]\nwhat = \"w\"\ntemplates = [\"abcdef\"]\n",
+            "missing field `id`",
+            "hint: add the field to this table",
+        ),
+        ("ä = \n", ":1:", "1 | ä ="),
+        ("[[signal\n", ":1:", "1 | [[signal"),
+    ];
+    for (text, place, excerpt) in cases {
+        let file = folder.put("mine.toml", text);
+        let file = file.to_str().unwrap();
+        for arguments in [
+            &["rules", "lint", "--rules", file][..],
+            &["analyze", file, "--rules", file],
+        ] {
+            let ran = casdiag(arguments);
+            assert_eq!(ran.code, Some(2), "{text}");
+            assert!(ran.err.contains(file), "{}", ran.err);
+            assert!(ran.err.contains(place), "{place}: {}", ran.err);
+            assert!(ran.err.contains(excerpt), "{excerpt}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_user_adds_a_signal_and_a_rule_without_touching_the_program() {
+    let rules = "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"debug\"]\ntemplates = [\"my own {what:word} words\"]\nby = [\"what\"]\n\
+                 [[rule]]\nid = \"my-rule\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"mine\" }\nwhen = { count = \"a\", at-least = 2 }\nmechanism = \"m\"\n\
+                 [[rule.verdict]]\nseverity = \"critical\"\nconfidence = \"certain\"\ntitle = \"{a} of mine\"\n";
+    let folder = Folder::new();
+    let line = record(
+        "10:00:00.000000",
+        "Debug",
+        "a",
+        "these are my own three words",
+    );
+    folder.put("logs/n1/clickhouse-server.log", line.repeat(3));
+    let rules = folder.put("mine.toml", rules);
+    let ran = analyze(
+        &folder.path().join("logs"),
+        &["--format", "json", "--rules", rules.to_str().unwrap()],
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let report = ran.report();
+    assert_eq!(report.findings[0].title, "3 of mine");
+    // Built-in declarations are still there, and one of the same id is replaced.
+    assert!(
+        casdiag(&[
+            "rules",
+            "show",
+            "code-210-storm",
+            "--rules",
+            rules.to_str().unwrap()
+        ])
+        .code
+            == Some(0)
+    );
+}
+
+#[test]
+fn rules_are_listed_shown_tested_and_linted() {
+    let list = casdiag(&["rules", "list"]);
+    assert_eq!(list.code, Some(0));
+    for id in [
+        "code-210-storm",
+        "unproven-confirms",
+        "relink-refused",
+        "relink-unproven",
+    ] {
+        assert!(list.out.contains(&format!("  {id} ")), "{id}: {}", list.out);
+    }
+    let show = casdiag(&["rules", "show", "unproven-confirms"]);
+    assert_eq!(show.code, Some(0));
+    assert!(
+        show.out
+            .contains("Sources do not prove that they hold what they offered"),
+        "{}",
+        show.out
+    );
+    let test = casdiag(&["rules", "test"]);
+    assert_eq!(test.code, Some(0), "{}", test.out);
+    assert!(
+        test.out.trim_end().ends_with("passed, 0 failed"),
+        "{}",
+        test.out
+    );
+    let lint = casdiag(&["rules", "lint"]);
+    assert_eq!((lint.code, lint.out.as_str()), (Some(0), "0 faults\n"));
+}
+
+#[test]
+fn a_sample_that_fails_and_a_signal_without_sample_exit_with_1() {
+    let folder = Folder::new();
+    let text = "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"error\"]\ntemplates = [\"my own words\"]\nsamples = [{ line = \"2026.09.01 10:00:00.0 [ 7 ] {} <Debug> a: my own words\" }]\n";
+    let file = folder.put("mine.toml", text);
+    let test = casdiag(&["rules", "test", "--rules", file.to_str().unwrap()]);
+    assert_eq!(test.code, Some(1));
+    assert!(test.out.contains("FAILED mine"), "{}", test.out);
+    let file = folder.put("mine.toml", "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"error\"]\ntemplates = [\"my own words\"]\n");
+    let lint = casdiag(&["rules", "lint", "--rules", file.to_str().unwrap()]);
+    assert_eq!(lint.code, Some(1));
+    assert!(lint.out.contains("mine: "), "{}", lint.out);
+}

@@ -1,0 +1,225 @@
+//! Properties: whatever the bytes, nothing panics, records tile the input, and neighbours change no finding.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use casdiag::intake::Limits;
+use casdiag::parsers::{FORMATS, Format, sniff};
+use casdiag::pipeline::Plan;
+use casdiag::report::model::Report;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::product::{self, Folder, record, repository};
+
+/// Pieces of which a log or its wreck may consist.
+const PIECES: &[&str] = &[
+    "2026.09.01 10:00:01.000000 [ 7 ] {} <Debug> a: b\n",
+    "2026.09.01 10:00:02.000000 [ 8 ] {q-1} <Error> executeQuery: Code: 60. DB::Exception: x. (UNKNOWN_TABLE), Stack trace:\n\n0. f @ 0x1\n",
+    "2026.09.01 10:00:02.500000 [ 8 ] {} <Error> t: Code: 210. DB::Exception: Source n2 did not prove it still holds the manifest it offered for part all_1_1_0 by relink; the relink is abandoned and the fetch will be retried later. (NETWORK_ERROR)\n",
+    "2026.09.01 10:00:03.000000 [ 1 ] {} <Fatal> BaseDaemon: (version 1) Received signal Segmentation fault (11)\n",
+    "2026.09.01 10:00:03.1",
+    "2026.09.01 10:00:03 [ 99999999999999999999999 ] {} <Loud> : \n",
+    "a line of text\n",
+    " (version 26.6.2)\n",
+    "\n",
+    "\r\n",
+    "\0\0\0\0",
+    "Code: 99999999999999999999. DB::Exception: ",
+    "{\"date\":1}\n",
+    "==1==ERROR: AddressSanitizer: x\n",
+    "\u{202e}\u{feff}ключ ",
+];
+
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        8 => prop::sample::select(PIECES).prop_map(|it| it.as_bytes().to_vec()),
+        1 => vec(any::<u8>(), 0..40),
+    ]
+}
+
+/// A log or its wreck: bytes that are mostly log.
+fn wreck() -> impl Strategy<Value = Vec<u8>> {
+    vec(piece(), 0..40).prop_map(|pieces| pieces.concat())
+}
+
+/// A sound record; the stamps stay within a minute of each other.
+fn sound() -> impl Strategy<Value = String> {
+    (0..50u32, 0..5usize, "[a-zé ]{0,30}", 0..3usize).prop_map(|(second, level, text, more)| {
+        let level = ["Error", "Warning", "Information", "Debug", "Trace"][level];
+        record(&format!("10:00:{second:02}.000000"), level, "logger", &text)
+            + &"0. frame @ 0x1\n".repeat(more)
+    })
+}
+
+fn report(bytes: &[u8], block_bytes: usize, record_bytes: usize) -> Report {
+    let folder = Folder::with("n1/clickhouse-server.log", bytes);
+    folder.put("n1/clickhouse-server.err.log", &bytes[bytes.len() / 2..]);
+    product::report_of(&Plan {
+        limits: Limits {
+            block_bytes,
+            record_bytes,
+        },
+        threads: 2,
+        ..product::plan(folder.path())
+    })
+}
+
+fn is_worse(record: &str) -> bool {
+    record.contains("<Error>") || record.contains("<Warning>")
+}
+
+/// A log and the err.log that repeats its worse records.
+fn pair(records: &[String], block_bytes: usize) -> Report {
+    let folder = Folder::with("n1/clickhouse-server.log", records.concat());
+    let repeated: String = records.iter().filter(|it| is_worse(it)).cloned().collect();
+    folder.put("n1/clickhouse-server.err.log", repeated);
+    product::report_of(&Plan {
+        limits: Limits {
+            block_bytes,
+            ..Limits::default()
+        },
+        ..product::plan(folder.path())
+    })
+}
+
+/// Lines as an editor counts them: a last one without an end is one too.
+fn lines(bytes: &[u8]) -> u64 {
+    let ends = bytes.split(|byte| *byte == b'\n').count() - 1;
+    u64::try_from(ends + usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n"))).unwrap()
+}
+
+/// What a report counts and concludes: totals, codes, signals, titles.
+type Counts = (
+    String,
+    BTreeMap<u32, u64>,
+    Vec<(String, u64)>,
+    Vec<(String, String)>,
+);
+
+fn counts(report: &Report) -> Counts {
+    let signals = report
+        .signals
+        .iter()
+        .map(|row| (row.signal.clone(), row.count));
+    let findings = report
+        .findings
+        .iter()
+        .map(|it| (it.rule.clone(), it.title.clone()));
+    (
+        serde_json::to_string(&report.records).unwrap(),
+        product::codes(report),
+        signals.collect(),
+        findings.collect(),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_a_parser_panic(bytes in vec(any::<u8>(), 0..400)) {
+        sniff(&bytes);
+        for spec in FORMATS {
+            for start in 0..bytes.len().min(8) {
+                if spec.format.is_head(&bytes[start..]) {
+                    prop_assert!(spec.format.parse(&bytes[start..]).is_some(), "a head is a record");
+                }
+                spec.format.parse(&bytes[start..]);
+            }
+        }
+    }
+
+    #[test]
+    fn no_wreck_of_a_log_makes_the_pipeline_panic(bytes in wreck(), block in 1..300usize) {
+        report(&bytes, block, block.max(64));
+    }
+
+    #[test]
+    fn records_tile_the_input(bytes in wreck(), block in 1..2000usize) {
+        let folder = Folder::with("n1/clickhouse-server.log", &bytes);
+        let limits = Limits { block_bytes: block, ..Limits::default() };
+        let report = product::report_of(&Plan { limits, ..product::plan(folder.path()) });
+        let input = product::input(&report, "clickhouse-server.log");
+        if input.format == "clickhouse" {
+            let sum = input.records + report.records.continuation_lines + report.records.unparsed_lines;
+            prop_assert_eq!(sum, lines(&bytes));
+            prop_assert_eq!(input.records, report.records.total);
+            prop_assert_eq!(report.records.by_level.values().sum::<u64>(), report.records.total);
+        }
+    }
+
+    #[test]
+    fn reading_in_blocks_is_reading_the_whole(mut records in vec(sound(), 0..60), block in 1..3000usize) {
+        // Logs are in the order of time, but for milliseconds.
+        records.sort_by(|a, b| a[..26].cmp(&b[..26]));
+        let whole = pair(&records, 1 << 20);
+        let cut = pair(&records, block);
+        prop_assert_eq!(counts(&cut), counts(&whole));
+        prop_assert_eq!(whole.records.total, u64::try_from(records.len()).unwrap());
+    }
+
+    #[test]
+    fn unrelated_records_remove_no_finding(records in vec(sound(), 0..40), at in vec(0..1000usize, 12)) {
+        let refusal = PIECES[2];
+        let mut all: Vec<&str> = records.iter().map(String::as_str).collect();
+        for place in at {
+            all.insert(place % (all.len() + 1), refusal);
+        }
+        let report = Folder::with("n1/clickhouse-server.log", all.concat()).report();
+        prop_assert_eq!(product::total(&report, "relink-refused"), 12);
+        prop_assert_eq!(product::findings(&report, "code-210-storm").len(), 1);
+    }
+
+    #[test]
+    fn an_err_log_that_repeats_its_main_log_changes_nothing(records in vec(sound(), 1..60), crlf in any::<bool>()) {
+        let mut repeated: String = records.iter().filter(|it| is_worse(it)).cloned().collect();
+        if crlf {
+            repeated = repeated.replace('\n', "\r\n");
+        }
+        let alone = Folder::with("n1/clickhouse-server.log", records.concat());
+        let both = Folder::with("n1/clickhouse-server.log", records.concat());
+        both.put("n1/clickhouse-server.err.log", repeated);
+        prop_assert_eq!(counts(&both.report()), counts(&alone.report()));
+    }
+}
+
+/// A file that a format claims is not claimed by another one.
+#[test]
+fn no_format_claims_what_is_anothers() {
+    let cases = repository("tests/cases/clickhouse/02-fetch-refused");
+    let core = {
+        let mut header = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x04\0\x3e\0".to_vec();
+        header.extend([0; 100]);
+        header
+    };
+    let samples: &[(Vec<u8>, Option<Format>)] = &[
+        (
+            fs::read(cases.join("n2/clickhouse-server.log")).unwrap(),
+            Some(Format::ClickHouse),
+        ),
+        (
+            fs::read(cases.join("n2/clickhouse-server.err.log")).unwrap(),
+            Some(Format::ClickHouse),
+        ),
+        (
+            fs::read(cases.join("n2/stderr.log")).unwrap(),
+            Some(Format::Stderr),
+        ),
+        (fs::read(cases.join("truth/events.tsv")).unwrap(), None),
+        (fs::read(cases.join("truth/scenario.sql")).unwrap(), None),
+        (fs::read(cases.join("zk/zookeeper.log")).unwrap(), None),
+        (fs::read(cases.join("expected.json")).unwrap(), None),
+        (core, Some(Format::CoreDump)),
+        (b"# a readme\n\nwith `code`\n".to_vec(), None),
+        (Vec::new(), None),
+    ];
+    for (sample, format) in samples {
+        assert_eq!(
+            sniff(sample),
+            *format,
+            "{:?}",
+            String::from_utf8_lossy(&sample[..sample.len().min(80)])
+        );
+    }
+}
