@@ -63,9 +63,10 @@ impl Artifact {
         let encoding = Encoding::of(&start[..length]);
         let reader: Box<dyn Read + Send> = match encoding {
             Encoding::Plain => Box::new(whole),
-            Encoding::Gzip => Box::new(Sips(MultiGzDecoder::new(
-                io::BufReader::with_capacity(1 << 16, whole),
-            ))),
+            Encoding::Gzip => Box::new(Sips(MultiGzDecoder::new(io::BufReader::with_capacity(
+                1 << 16,
+                whole,
+            )))),
         };
         Ok((reader, encoding))
     }

@@ -109,7 +109,7 @@ fn cr_lf_changes_no_count() {
             .iter()
             .all(|it| !it.template.contains('\r'))
     );
-    assert_eq!(found(&windows), []);
+    assert_eq!(found(&windows), [("cr-lf", Some(1))]);
 }
 
 #[test]
