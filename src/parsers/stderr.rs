@@ -32,10 +32,18 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
     (!bytes.is_empty()).then(|| line_record(bytes))
 }
 
+/// The lines that only a standard error has, if they are not a mere preface to something else.
 pub(super) fn claims(sample: &[u8]) -> usize {
-    sample_lines(sample)
-        .filter(|line| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line))
-        .count()
+    let known =
+        |line: &&[u8]| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line);
+    let lines = || sample_lines(sample).filter(|line| !line.is_empty());
+    // A console shows the same two lines and then the log itself, in whatever form.
+    let is_console = lines().any(|line| line.starts_with(b"{"));
+    if is_console {
+        0
+    } else {
+        lines().filter(known).count()
+    }
 }
 
 /// `==PID==ERROR: AddressSanitizer: ...` and the like.

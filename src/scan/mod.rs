@@ -149,6 +149,8 @@ pub struct Entry {
     pub torn: bool,
     /// Whether its stamp says that it may be forged.
     pub suspect: bool,
+    /// Whether the record before is a query with an open quotation, so that this one may be its text.
+    pub in_open_query: bool,
     /// The node its line names, in the block; empty where the path does.
     pub node: Span,
 }
@@ -243,6 +245,8 @@ struct Pass<'s, 'b> {
     hits: Hits,
     suspects: Suspects,
     problems: Problems,
+    /// The record before, if it is a query's.
+    query: Span,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
     before: Option<Timestamp>,
@@ -258,6 +262,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             hits: Hits::default(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
+            query: Span::default(),
             days: 0,
             before: None,
         }
@@ -304,6 +309,12 @@ impl<'s, 'b> Pass<'s, 'b> {
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
+        let is_query = record.logger == b"executeQuery";
+        self.query = if is_query {
+            Span::new(start, end)
+        } else {
+            Span::default()
+        };
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
     }
@@ -330,6 +341,12 @@ impl<'s, 'b> Pass<'s, 'b> {
         time.is_some_and(|at| early(at) || late(at))
     }
 
+    /// Whether the record before is a query's, and ends inside a quotation.
+    fn query_is_open(&self) -> bool {
+        let text = self.query.of(self.bytes);
+        memchr_iter(b'\'', text).count() % 2 == 1
+    }
+
     fn entry(
         &mut self,
         record: &Record<'_>,
@@ -338,6 +355,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         end: usize,
         line: u64,
     ) {
+        let in_open_query = record.level <= Level::Warning && self.query_is_open();
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();
         if let Some(exception) = exception {
@@ -383,6 +401,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             occurrences: (to_u32(from), to_u32(scan.occurrences.len())),
             torn,
             suspect: false,
+            in_open_query,
             node: span_in(self.bytes, record.node),
         });
     }

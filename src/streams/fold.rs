@@ -165,7 +165,7 @@ impl<'s> Fold<'s> {
     }
 
     /// Counts a record that no block's totals hold: one that only the err.log has, or one withheld before.
-    pub(super) fn single(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
+    pub(super) fn single(&mut self, scanned: &Arc<Scanned>, entry: &Entry, forged: bool) {
         let tally = self.tally_of(scanned, entry);
         tally.records += 1;
         tally.levels[entry.level.index()] += 1;
@@ -173,7 +173,7 @@ impl<'s> Fold<'s> {
         if let Some(time) = entry.time.filter(|_| !entry.suspect) {
             tally.widen(Some((time, time)));
         }
-        self.entry(scanned, entry);
+        self.entry(scanned, entry, forged);
     }
 
     /// Takes a record out of its block's totals until it is known whether it counts.
@@ -184,11 +184,13 @@ impl<'s> Fold<'s> {
     }
 
     /// Counts what a noteworthy record says.
-    pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
-        let suspect = entry.suspect;
+    /// `forged`: what the other log says of it makes it suspect.
+    pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry, forged: bool) {
+        let suspect = entry.suspect || forged;
+        let is_log = self.is_log();
         let tally = self.tally_of(scanned, entry);
         tally.suspect += u64::from(suspect);
-        if let Some(code) = entry.code {
+        if let Some(code) = entry.code.filter(|_| is_log) {
             tally
                 .codes
                 .entry(code)

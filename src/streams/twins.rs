@@ -4,6 +4,8 @@
 //! bytes are equal; of equal records as many count as the log with more of them holds. What finds no twin within
 //! [`SLACK`] of both logs' progress counts on its own. A record that the end of its file tears is matched by its head.
 //!
+//! A record that a query's open quotation may have printed, and that the err.log should hold and does not, is forged.
+//!
 //! The main log's records count at once, and cite the main log. The err.log's wait until the main log has passed them.
 
 use std::collections::VecDeque;
@@ -44,8 +46,12 @@ pub struct Twins {
     err: VecDeque<(Arc<Scanned>, usize)>,
     err_waiting: FxHashMap<Key, u32>,
     err_matched: FxHashMap<Key, u32>,
+    /// Records of the main log that may be a query's text, until the err.log has passed them.
+    doubtful: VecDeque<(Arc<Scanned>, usize)>,
     main_at: Option<Timestamp>,
     err_at: Option<Timestamp>,
+    /// The first stamp of the err.log: what is older it cannot hold.
+    err_from: Option<Timestamp>,
     torn_main: Option<(Arc<Scanned>, usize)>,
     torn_err: Option<(Arc<Scanned>, usize)>,
     has_err: bool,
@@ -65,13 +71,13 @@ impl Twins {
         fold.block(scanned);
         if fold.nodes_in_lines() {
             for entry in &scanned.scan.entries {
-                fold.single(scanned, entry);
+                fold.single(scanned, entry, false);
             }
             return;
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !self.has_err || !entry.level.may_be_in_err_log() {
-                fold.entry(scanned, entry);
+                fold.entry(scanned, entry, false);
                 continue;
             }
             if entry.torn {
@@ -80,7 +86,12 @@ impl Twins {
                 continue;
             }
             self.match_main(entry);
-            fold.entry(scanned, entry);
+            if entry.in_open_query {
+                fold.withhold(scanned, entry);
+                self.doubtful.push_back((Arc::clone(scanned), index));
+            } else {
+                fold.entry(scanned, entry, false);
+            }
         }
         self.main_at = scanned.scan.last_time.max(self.main_at);
         self.settle(fold);
@@ -89,9 +100,12 @@ impl Twins {
     /// Takes the next block of the err.log.
     pub fn err(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
         fold.err_block(scanned);
+        if self.err_from.is_none() {
+            self.err_from = scanned.scan.span.map(|(first, _)| first);
+        }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !entry.level.may_be_in_err_log() {
-                fold.single(scanned, entry);
+                fold.single(scanned, entry, false);
                 continue;
             }
             self.settle_torn_main(scanned, entry);
@@ -112,13 +126,16 @@ impl Twins {
 
     /// Both logs have ended: what still waits counts.
     pub fn finish(mut self, fold: &mut Fold<'_>) {
+        while !self.doubtful.is_empty() {
+            self.decide(fold);
+        }
         self.main_at = None;
         for (scanned, index) in std::mem::take(&mut self.err) {
             self.settle_torn_main(&scanned, &scanned.scan.entries[index]);
             self.count_unless_matched(&scanned, index, fold);
         }
         if let Some((scanned, index)) = self.torn_main.take() {
-            fold.single(&scanned, &scanned.scan.entries[index]);
+            fold.single(&scanned, &scanned.scan.entries[index], false);
         }
         if let Some((scanned, index)) = self.torn_err.take()
             && !self
@@ -126,7 +143,7 @@ impl Twins {
                 .iter()
                 .any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
         {
-            fold.single(&scanned, &scanned.scan.entries[index]);
+            fold.single(&scanned, &scanned.scan.entries[index], false);
         }
     }
 
@@ -172,6 +189,13 @@ impl Twins {
                 self.count_unless_matched(&scanned, index, fold);
             }
         }
+        while let (Some(err_at), Some((scanned, index))) = (self.err_at, self.doubtful.front()) {
+            let time = scanned.scan.entries[*index].time;
+            if time.is_some_and(|time| time.0 + SLACK >= err_at.0) {
+                break;
+            }
+            self.decide(fold);
+        }
         while let (Some(err_at), Some((key, _))) = (self.err_at, self.main_order.front()) {
             if key.0.0 + SLACK >= err_at.0 {
                 break;
@@ -182,6 +206,19 @@ impl Twins {
         }
     }
 
+    /// Counts the first doubtful record: as it is if the err.log holds it or begins after it, else as forged.
+    fn decide(&mut self, fold: &mut Fold<'_>) {
+        let Some((scanned, index)) = self.doubtful.pop_front() else {
+            return;
+        };
+        let entry = &scanned.scan.entries[index];
+        let begins = self.err_from.zip(entry.time);
+        // An err.log without a record says that there was nothing to repeat.
+        let covered = begins.is_none_or(|(from, at)| from.0 - SLACK <= at.0);
+        let waits = self.main.contains_key(&key(entry));
+        fold.single(&scanned, entry, covered && waits);
+    }
+
     fn count_unless_matched(&mut self, scanned: &Arc<Scanned>, index: usize, fold: &mut Fold<'_>) {
         let entry = &scanned.scan.entries[index];
         let key = key(entry);
@@ -189,7 +226,7 @@ impl Twins {
             return;
         }
         take_one(&mut self.err_waiting, key);
-        fold.single(scanned, entry);
+        fold.single(scanned, entry, false);
     }
 }
 

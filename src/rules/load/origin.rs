@@ -20,9 +20,12 @@ pub struct LoadError {
     pub message: String,
     /// The line itself, with a caret below.
     pub excerpt: String,
-    /// What to do; may be empty.
+    /// What to do.
     pub hint: String,
 }
+
+/// The hint where nothing better is known.
+const REFERENCE: &str = "every key and form is in docs/rules-format.md";
 
 /// A rules file as text.
 #[derive(Debug, Clone, Copy)]
@@ -59,10 +62,11 @@ impl Origin<'_> {
         );
         let hint = hint.into();
         let hint = if hint.is_empty() {
-            hint
+            REFERENCE.to_owned()
         } else {
-            format!("hint: {hint}")
+            hint
         };
+        let hint = format!("hint: {hint}");
         LoadError {
             file: self.name.to_owned(),
             line,
