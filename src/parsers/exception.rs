@@ -39,17 +39,20 @@ const CODE_MARK: &[u8] = b"Code: ";
 /// The exception that `record` is; `None` if it is none, or only quotes one.
 pub fn of(record: &Record<'_>) -> Option<Exception> {
     let message = record.message;
+    if record.level >= Level::Debug && !begins_with_code(message) {
+        return None;
+    }
     let (at, code, after) = next_code(message, 0)?;
     let prefix = &message[..at];
     let direct = is_direct(prefix);
     let is_query_log = record.logger == b"executeQuery";
-    let contextual = prefix.ends_with(b": ") && memmem::find(prefix, b"::").is_some();
     let accepted = match record.level {
         _ if direct => true,
         _ if is_query_log || quotes(prefix) => false,
         Level::Fatal | Level::Critical | Level::Error | Level::Warning => true,
-        Level::Notice | Level::Information => prefix.ends_with(b": ") || contextual,
-        Level::Debug | Level::Trace | Level::Test | Level::None => contextual,
+        Level::Notice | Level::Information => prefix.ends_with(b": "),
+        // What is logged lower names exceptions in passing; only one that begins the message is its own.
+        Level::Debug | Level::Trace | Level::Test | Level::None => false,
     };
     accepted.then(|| Exception {
         code,
@@ -105,6 +108,14 @@ fn next_code(text: &[u8], mut from: usize) -> Option<(usize, u32, usize)> {
         from = digits_at;
     }
     None
+}
+
+/// Whether a message is an exception from its first byte on.
+fn begins_with_code(message: &[u8]) -> bool {
+    let wrapper = WRAPPERS
+        .iter()
+        .find_map(|wrapper| message.strip_prefix(*wrapper));
+    wrapper.unwrap_or(message).starts_with(CODE_MARK)
 }
 
 fn is_direct(prefix: &[u8]) -> bool {

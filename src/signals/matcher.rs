@@ -3,7 +3,7 @@
 //! For each level there are the literals of the signals that may be logged at it, in automata of at most
 //! [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as much.
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::{At, Signal, Span, Template};
 use crate::parsers::Format;
@@ -118,33 +118,25 @@ impl SignalSet {
             return;
         };
         let table = &levels[subject.record.level.index()];
-        let message = subject.record.message;
-        if table.textless.is_empty()
-            && !table
-                .groups
-                .iter()
-                .any(|group| group.literals.is_match(message))
-        {
-            return;
-        }
-        self.find_all(table, subject, hits);
-    }
-
-    /// The slow path, taken by records that hold at least one literal.
-    fn find_all(&self, table: &LevelTable, subject: Subject<'_, '_>, hits: &mut Hits) {
-        let record = subject.record;
         hits.candidates.clear();
         for group in &table.groups {
             let mut from = 0;
             while let Some(found) = group
                 .literals
-                .find(Input::new(record.message).range(from..))
+                .find(Input::new(subject.record.message).range(from..))
             {
                 hits.candidates
                     .extend_from_slice(&group.users[found.pattern().as_usize()]);
                 from = found.start() + 1;
             }
         }
+        if !hits.candidates.is_empty() || !table.textless.is_empty() {
+            self.try_candidates(table, subject, hits);
+        }
+    }
+
+    /// The slow path, taken by records that hold at least one literal.
+    fn try_candidates(&self, table: &LevelTable, subject: Subject<'_, '_>, hits: &mut Hits) {
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
@@ -159,21 +151,24 @@ impl SignalSet {
         while at < hits.candidates.len() {
             let index = hits.candidates[at].0;
             let signal = self.signal(index);
-            let mut found = None;
-            while at < hits.candidates.len() && hits.candidates[at].0 == index {
-                let template = &signal.templates[usize::from(hits.candidates[at].1)];
-                found = found.or_else(|| signal.try_template(template, subject));
-                at += 1;
+            let same = hits.candidates[at..]
+                .iter()
+                .take_while(|(other, _)| *other == index)
+                .count();
+            let templates = &hits.candidates[at..at + same];
+            at += same;
+            if !signal.could_be(subject) || signal.is_ruled_out(subject) {
+                continue;
             }
-            match found {
+            let fits = |&(_, template): &(u16, u16)| {
+                signal.try_template(&signal.templates[usize::from(template)], subject)
+            };
+            match templates.iter().find_map(fits) {
                 Some(fields) => hits.found.push(Hit {
                     signal: index,
                     fields,
                 }),
-                None if signal.could_be(subject) && !signal.is_ruled_out(subject) => {
-                    hits.missed.push(index);
-                }
-                None => {}
+                None => hits.missed.push(index),
             }
         }
         hits.found.sort_unstable_by_key(|hit| hit.signal);
@@ -196,9 +191,6 @@ impl Signal {
         template: &Template,
         subject: Subject<'_, '_>,
     ) -> Option<[Span; FIELDS_MAX]> {
-        if !self.could_be(subject) {
-            return None;
-        }
         let message = self.searched(subject);
         let mut fields = [Span::default(); FIELDS_MAX];
         let fits = match self.at {
@@ -206,7 +198,7 @@ impl Signal {
             At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
             At::Anywhere => template.match_anywhere(message, 0, &mut fields),
         };
-        (fits && !self.is_ruled_out(subject)).then_some(fields)
+        fits.then_some(fields)
     }
 
     /// Whether a text stands there that says that the record is something else.
@@ -270,6 +262,8 @@ impl Group {
         });
         let users = users.collect();
         let automaton = AhoCorasick::builder()
+            // The packed prefilter answers alone; a DFA would only cost time to build.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostFirst)
             .build(longest_first);
         Self {

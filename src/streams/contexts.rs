@@ -17,8 +17,8 @@ type Remembered = (Timestamp, Vec<Vec<u8>>);
 
 /// What is remembered while one log streams through.
 pub(super) struct Contexts {
-    /// By signal: whether others take from it before, and after.
-    sources: Vec<(bool, bool)>,
+    /// By signal: whether others take from it before, and after, and which fields.
+    sources: Vec<(bool, bool, Vec<usize>)>,
     /// The last occurrence of each source on each thread.
     before: FxHashMap<(u16, u64), Remembered>,
     /// Occurrences that wait for a source that follows on their thread.
@@ -62,10 +62,21 @@ impl Contexts {
                 .into_iter()
                 .any(|context| context.signal == source && context.direction == direction)
         };
+        let fields = |source: usize| -> Vec<usize> {
+            let contexts = signals
+                .signals()
+                .iter()
+                .filter_map(|signal| signal.context.as_ref());
+            let of_source = contexts.filter(|context| context.signal == source);
+            of_source
+                .flat_map(|context| context.take.iter().map(|(from, _)| *from))
+                .collect()
+        };
         let of = |source| {
             (
                 takes(source, Direction::Before),
                 takes(source, Direction::After),
+                fields(source),
             )
         };
         let sources = (0..signals.signals().len()).map(of).collect();
@@ -111,18 +122,24 @@ impl Contexts {
         entry: &Entry,
         values: &[&[u8]],
     ) -> Vec<Waiting> {
-        let (before, after) = self.sources[usize::from(signal)];
-        let Some(time) = entry.time else {
+        let (before, after, fields) = &self.sources[usize::from(signal)];
+        let Some(time) = entry.time.filter(|_| *before || *after) else {
             return Vec::new();
         };
-        if before {
+        if *before {
             if self.before.len() >= REMEMBERED_MAX {
                 self.before.clear();
             }
-            let values = values.iter().map(|value| value.to_vec()).collect();
-            self.before.insert((signal, entry.thread), (time, values));
+            // The memory of the thread's last occurrence is used again.
+            let remembered = self.before.entry((signal, entry.thread));
+            let (at, kept) = remembered.or_insert_with(|| (time, vec![Vec::new(); values.len()]));
+            *at = time;
+            for &field in fields {
+                kept[field].clear();
+                kept[field].extend_from_slice(values[field]);
+            }
         }
-        if !after {
+        if !*after {
             return Vec::new();
         }
         let mut ready = Vec::new();
