@@ -1,9 +1,8 @@
 //! What an analysis hands to the reports: inputs, tallies of every node, and what the rules concluded.
 
-use crate::rules::Conclusions;
+use crate::rules::{Conclusions, NodeFacts};
 use crate::scan::{GrepCounts, ProblemKind};
-use crate::signals::tally::NodeTally;
-use crate::time::{Timestamp, Zone};
+use crate::time::Timestamp;
 
 /// A finished analysis.
 #[derive(Debug)]
@@ -56,21 +55,6 @@ pub struct InputFault {
     pub count: u64,
     /// More, where the kind does not say it all.
     pub detail: String,
-}
-
-/// What was counted of one node, and what is known of its process.
-#[derive(Debug)]
-pub struct NodeFacts {
-    /// The counts.
-    pub tally: NodeTally,
-    /// The zone of its clock.
-    pub zone: Zone,
-    /// Its version, as its start or its exceptions name it.
-    pub versions: Vec<String>,
-    /// Its build, as its start names it.
-    pub build: Option<String>,
-    /// When its process started.
-    pub starts: Vec<Timestamp>,
 }
 
 impl Analysis {

@@ -24,7 +24,21 @@ pub struct Record<'a> {
     pub rest: &'a [u8],
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    /// A record of which only the text is known.
+    pub fn bare(message: &'a [u8], rest: &'a [u8]) -> Self {
+        Self {
+            time: None,
+            node: b"",
+            level: Level::None,
+            thread: 0,
+            query_id: b"",
+            logger: b"",
+            message,
+            rest,
+        }
+    }
+
     /// Where its message begins in `bytes`, which it was parsed from.
     pub fn message_at(&self, bytes: &[u8]) -> usize {
         offset_in(bytes, self.message)

@@ -40,18 +40,9 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
         .strip_suffix(b"\r")
         .unwrap_or(&bytes[..line_end]);
     let rest = bytes.get(line_end + 1..).unwrap_or_default();
-    let nothing = Record {
-        time: None,
-        node: b"",
-        level: Level::None,
-        thread: 0,
-        query_id: b"",
-        logger: b"",
-        message: line,
-        rest,
-    };
+    let bare = Record::bare(line, rest);
     let Some(time) = stamp(line) else {
-        return is_harness(line).then_some(nothing);
+        return is_harness(line).then_some(bare);
     };
     let (node, body) = word(&line[STAMP_BYTES..]);
     let (first, after) = word(body);
@@ -66,7 +57,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
         level,
         logger,
         message,
-        ..nothing
+        ..bare
     })
 }
 

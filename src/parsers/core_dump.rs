@@ -5,7 +5,6 @@
 //! ```
 
 use crate::record::Record;
-use crate::vocab::Level;
 
 /// The ELF header up to the file's type.
 pub(super) const HEAD_BYTES: u64 = 18;
@@ -28,17 +27,7 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    let record = Record {
-        time: None,
-        node: b"",
-        level: Level::None,
-        thread: 0,
-        query_id: b"",
-        logger: b"",
-        message: b"ELF core",
-        rest: b"",
-    };
-    is_head(bytes).then_some(record)
+    is_head(bytes).then(|| Record::bare(b"ELF core", b""))
 }
 
 pub(super) fn claims(sample: &[u8]) -> usize {

@@ -12,7 +12,6 @@ mod stderr;
 
 use crate::record::Record;
 use crate::time::Timestamp;
-use crate::vocab::Level;
 
 /// A known format of text logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -173,14 +172,5 @@ fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn line_record(bytes: &[u8]) -> Record<'_> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-    Record {
-        time: None,
-        node: b"",
-        level: Level::None,
-        thread: 0,
-        query_id: b"",
-        logger: b"",
-        message,
-        rest: b"",
-    }
+    Record::bare(message, b"")
 }

@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, NodeFacts};
+use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::{Artifact, Encoding, Found, Place, place_all};
 use crate::parsers::{Format, sniff};
-use crate::rules::RuleBase;
+use crate::rules::{NodeFacts, RuleBase};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::escape::terminal;
-use crate::analysis::{Analysis, NodeFacts};
+use crate::analysis::Analysis;
 use crate::rules::schema::Scope;
-use crate::rules::{Explained, Rule, RuleBase, State, Traced, explain};
+use crate::rules::{Explained, NodeFacts, Rule, RuleBase, State, Traced, explain};
 
 /// Prints the checks of the line, then the rule's tree for every run and, where it asks for it, every node.
 pub fn write(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::NodeFacts;
 use super::condition::Scene;
 use super::coverage::{self, Coverage};
 use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
@@ -10,7 +11,6 @@ use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
-use crate::analysis::NodeFacts;
 use crate::signals::tally::{Evidence, NodeTally, Values};
 use crate::time::Timestamp;
 

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::NodeFacts;
 use super::RuleBase;
-use crate::analysis::NodeFacts;
 use crate::signals::tally::{Evidence, NodeTally};
 use crate::vocab::Level;
 

@@ -1,10 +1,24 @@
 //! What a node says of its process: version, build, starts, zone.
 
-use crate::analysis::NodeFacts;
 use crate::parsers::Format;
 use crate::signals::SignalSet;
 use crate::signals::tally::NodeTally;
-use crate::time::Zone;
+use crate::time::{Timestamp, Zone};
+
+/// What was counted of one node, and what is known of its process.
+#[derive(Debug)]
+pub struct NodeFacts {
+    /// The counts.
+    pub tally: NodeTally,
+    /// The zone of its clock.
+    pub zone: Zone,
+    /// Its version, as its start or its exceptions name it.
+    pub versions: Vec<String>,
+    /// Its build, as its start names it.
+    pub build: Option<String>,
+    /// When its process started.
+    pub starts: Vec<Timestamp>,
+}
 
 /// Where the environment is read from.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,9 +1,9 @@
 //! A rule's condition tree over one run: what passed, what failed, what could not be told, and by which numbers.
 
+use super::NodeFacts;
 use super::condition::{Condition, CountTest, Scene};
 use super::times::TimeTest;
 use super::{Rule, RuleBase, Verdict};
-use crate::analysis::NodeFacts;
 use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
 use crate::signals::{Check, Subject};

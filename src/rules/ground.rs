@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::NodeFacts;
 use super::Rule;
 use super::condition::Scene;
 use super::schema::RuleDecl;
-use crate::analysis::NodeFacts;
 use crate::signals::SignalSet;
 use crate::signals::tally::{NodeTally, Stall, StallWatch};
 use crate::time::SECOND;

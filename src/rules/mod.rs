@@ -22,7 +22,7 @@ mod words;
 
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
-pub use environment::Environment;
+pub use environment::{Environment, NodeFacts};
 pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};

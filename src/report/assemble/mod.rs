@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use conclusions::{balance, incident, not_observable};
 
-use crate::analysis::{Analysis, InputFacts, InputFault, NodeFacts};
+use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,

@@ -42,9 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "rules",
-        &[
-            "signals", "scan", "parsers", "analysis", "record", "time", "vocab",
-        ],
+        &["signals", "scan", "parsers", "record", "time", "vocab"],
     ),
     ("analysis", &["rules", "scan", "signals", "time"]),
     (
