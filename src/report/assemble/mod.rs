@@ -12,7 +12,7 @@ use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
     SCHEMA, Series, SignalRow, Tests, Timeline, Tool,
 };
-use crate::rules::{RuleBase, concerns};
+use crate::rules::{NodeFacts, RuleBase, concerns};
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
