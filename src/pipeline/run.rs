@@ -42,6 +42,7 @@ pub(super) fn scan(
     let fold_rules = FoldRules {
         signals: &rules.signals,
         counters: &rules.counters,
+        counters_of: &rules.counters_of,
         stalls: &rules.stalls,
         subjects_max: plan.subjects_max,
         start: rules.environment.start_signal(),

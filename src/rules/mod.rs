@@ -49,6 +49,8 @@ pub struct RuleBase {
     pub code_names: Vec<(u32, String)>,
     /// The counts that rules ask for.
     pub counters: Vec<Counter>,
+    /// The indices of the counters of each signal.
+    pub counters_of: Vec<Vec<usize>>,
     /// The stalls that rules ask for.
     pub stalls: Vec<StallWatch>,
     /// The rules, in the order of declaration.

@@ -258,7 +258,12 @@ impl<'s, 'b> Pass<'s, 'b> {
             scanner,
             bytes,
             context,
-            scan: Scan::default(),
+            scan: Scan {
+                // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
+                entries: Vec::with_capacity(bytes.len() / 4096),
+                occurrences: Vec::with_capacity(bytes.len() / 4096),
+                ..Scan::default()
+            },
             hits: Hits::default(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),

@@ -1,7 +1,11 @@
 //! All signals against one record: one pass over the message with SIMD automata, holes cut only on a hit.
 //!
-//! For each level there are the literals of the signals that may be logged at it, in automata of at most
-//! [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as much.
+//! For each level, and for each code that signals ask for, there are the literals of the signals that such a record may
+//! be, in automata of at most [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times
+//! as much. Those of a code are built when the first record with that code comes.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
@@ -25,9 +29,14 @@ pub struct SignalSet {
     tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct LevelTable {
-    groups: Vec<Group>,
+    /// By template that such a record may fit: its key, and the signal and the template.
+    keys: Vec<(Vec<u8>, u16, u16)>,
+    /// For records that are no exception, or one with a code that no signal asks for.
+    uncoded: Vec<Group>,
+    /// By code that signals ask for.
+    coded: Vec<(u32, OnceLock<Vec<Group>>)>,
     /// Signals of this level that need no text.
     textless: Vec<u16>,
 }
@@ -119,7 +128,7 @@ impl SignalSet {
         };
         let table = &levels[subject.record.level.index()];
         hits.candidates.clear();
-        for group in &table.groups {
+        for group in self.groups(table, subject.exception) {
             let mut from = 0;
             while let Some(found) = group
                 .literals
@@ -133,6 +142,23 @@ impl SignalSet {
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
             self.try_candidates(table, subject, hits);
         }
+    }
+
+    /// The automata for a record with this exception.
+    fn groups<'t>(&self, table: &'t LevelTable, exception: Option<Exception>) -> &'t [Group] {
+        let code = exception.map(|exception| exception.code);
+        let coded = table.coded.iter().find(|(known, _)| Some(*known) == code);
+        let Some((code, groups)) = coded else {
+            return &table.uncoded;
+        };
+        groups.get_or_init(|| {
+            let asks = |signal: u16| {
+                let codes = &self.signal(signal).codes;
+                codes.is_empty() || codes.contains(code)
+            };
+            let keys = table.keys.iter().filter(|(_, signal, _)| asks(*signal));
+            Group::all(&keys.cloned().collect::<Vec<_>>())
+        })
     }
 
     /// The slow path, taken by records that hold at least one literal.
@@ -232,18 +258,39 @@ impl LevelTable {
                 keys.push((template.key().unwrap_or_default().to_vec(), index, number));
             }
         }
-        keys.sort();
-        let mut literals: Vec<Vec<u8>> = keys.iter().map(|(key, ..)| key.clone()).collect();
-        literals.dedup();
-        let groups = literals
-            .chunks(LITERALS_MAX)
-            .map(|chunk| Group::new(chunk, &keys))
+        let codes: BTreeSet<u32> = keys
+            .iter()
+            .flat_map(|(_, signal, _)| &signals[usize::from(*signal)].codes)
+            .copied()
             .collect();
-        Self { groups, textless }
+        let free = keys
+            .iter()
+            .filter(|(_, signal, _)| signals[usize::from(*signal)].codes.is_empty());
+        let uncoded = Group::all(&free.cloned().collect::<Vec<_>>());
+        let coded = codes
+            .into_iter()
+            .map(|code| (code, OnceLock::new()))
+            .collect();
+        Self {
+            keys,
+            uncoded,
+            coded,
+            textless,
+        }
     }
 }
 
 impl Group {
+    /// The automata for these keys.
+    fn all(keys: &[(Vec<u8>, u16, u16)]) -> Vec<Self> {
+        let literals: BTreeSet<Vec<u8>> = keys.iter().map(|(key, ..)| key.clone()).collect();
+        let literals: Vec<Vec<u8>> = literals.into_iter().collect();
+        literals
+            .chunks(LITERALS_MAX)
+            .map(|chunk| Self::new(chunk, keys))
+            .collect()
+    }
+
     #[expect(
         clippy::expect_used,
         reason = "fewer than LITERALS_MAX non-empty literals always build"

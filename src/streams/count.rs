@@ -58,11 +58,12 @@ pub(super) fn count(
             tally.stalls[at].see(watch, values, time, || text.clone(), rules.subjects_max);
         }
     }
-    for (at, counter) in rules.counters.iter().enumerate() {
+    for &at in &rules.counters_of[usize::from(index)] {
+        let counter = &rules.counters[at];
         let holds = |(field, accepted): &(usize, Vec<String>)| {
             accepted.iter().any(|a| a.as_bytes() == values[*field])
         };
-        if counter.signal != index || !counter.filters.iter().all(holds) {
+        if !counter.filters.iter().all(holds) {
             continue;
         }
         let counted = &mut tally.counters[at];

@@ -25,6 +25,8 @@ pub struct FoldRules<'s> {
     pub signals: &'s SignalSet,
     /// The counts that rules ask for.
     pub counters: &'s [Counter],
+    /// The indices of the counters of each signal.
+    pub counters_of: &'s [Vec<usize>],
     /// The stalls that rules ask for.
     pub stalls: &'s [StallWatch],
     /// How many different values of a field are counted apart.

@@ -113,6 +113,10 @@ impl<'t> Loader<'t> {
             balances.push(compile_balance(at, declared, *origin, &mut counters)?);
         }
         let (counters, stalls) = (counters.list, counters.stalls);
+        let mut counters_of = vec![Vec::new(); signals.len()];
+        for (at, counter) in counters.iter().enumerate() {
+            counters_of[usize::from(counter.signal)].push(at);
+        }
         let environment = self.environment(&signals)?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
@@ -137,6 +141,7 @@ impl<'t> Loader<'t> {
                 .collect(),
             signals: SignalSet::new(signals),
             counters,
+            counters_of,
             stalls,
             rules,
             balances,
