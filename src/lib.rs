@@ -4,3 +4,11 @@
 //! enforced by `tests/it/tidy.rs`.
 
 pub mod vocab;
+
+pub mod parsers;
+
+pub mod layout;
+
+pub mod report;
+
+pub mod cli;

@@ -1,0 +1,431 @@
+//! etcd's WAL: `<16 hex sequence>-<16 hex raft index>.wal`, frames of a little-endian length, a protobuf record, and padding to 8.
+//!
+//! ```text
+//! 04 00 00 00 00 00 00 84 | 08 04 10 00 | 00 00 00 00      a checksum record of 4 bytes with 4 bytes of padding
+//! ```
+//! The checksum runs through the data of all records of all files; each file begins with a record that hands the running value on, so
+//! a file can be read alone. The few protobuf fields are decoded by hand: a generated reader would copy every payload.
+
+use std::io::Read;
+
+use crate::vocab::{Lsn, LsnNotation, Term};
+
+use super::salvage::{self, Budget, Found, Search, Stop, has_unwritten_sector};
+use super::window::{Window, is_zero};
+use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, little, low32};
+
+const PREFIX: usize = 8;
+const ALIGN: usize = 8;
+/// etcd refuses to read a frame of this size.
+const FRAME_MAX: u64 = 10 * 1024 * 1024;
+const METADATA: u64 = 1;
+const ENTRY: u64 = 2;
+const STATE: u64 = 3;
+const CHAIN: u64 = 4;
+const SNAPSHOT: u64 = 5;
+
+pub(super) const LAYOUT: Layout = Layout {
+    id: "etcd",
+    title: "etcd",
+    notation: LsnNotation::Decimal,
+    name,
+    name_for: |_| None,
+    is_leftover: |file| {
+        file.strip_suffix(".tmp")
+            .is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()))
+            || file
+                .strip_suffix(".broken")
+                .is_some_and(|stem| name(stem).is_some())
+    },
+    snapshot: |_| None,
+    sniff: |head| {
+        head.len() >= 16
+            && matches!(decode(&head[PREFIX..]), Some(Record { sort: CHAIN, .. }))
+            && length(head).is_some()
+    },
+    is_name_enough: true,
+    read,
+};
+
+fn name(file: &str) -> Option<SegmentName> {
+    let (seq, index) = file.strip_suffix(".wal")?.split_once('-')?;
+    let hex = |digits: &str| {
+        let is_hex = digits.len() == 16
+            && digits
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_hex
+            .then(|| u64::from_str_radix(digits, 16).ok())
+            .flatten()
+    };
+    // The first file is called after index 0, and the first entry has index 1.
+    Some(SegmentName {
+        seq: Some(hex(seq)?),
+        lsn: Some(Lsn(hex(index)?)),
+        ..SegmentName::default()
+    })
+}
+
+fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_>)) -> Scan {
+    let mut window = Window::new(reader);
+    let mut scan = Scan::new();
+    if !super::is_blank(&mut window, PREFIX, &mut scan) {
+        frames(&mut window, context, &mut scan, sink);
+    }
+    super::close(&mut scan, &window);
+    scan
+}
+
+fn frames(
+    window: &mut Window<'_>,
+    context: &Context,
+    scan: &mut Scan,
+    sink: &mut dyn FnMut(&Frame<'_>),
+) {
+    let mut last = context.name.lsn.map(Lsn::before);
+    let mut chain = None;
+    let stop = loop {
+        let offset = window.offset();
+        let size = match measure(window) {
+            Measured::End => break None,
+            Measured::Zeros => {
+                salvage::end_mark(window, scan, None);
+                break None;
+            }
+            Measured::Stop(stop) => break Some(stop),
+            Measured::Frame(size) => size,
+        };
+        let frame = &window.peek(size.total)[..size.total];
+        let bytes = &frame[PREFIX..PREFIX + size.record];
+        let wrong = |kind, detail| {
+            // The server's own rule: in the last file, a wrong frame with a sector of zeros is a tear that it repairs.
+            let is_torn = context.is_last
+                && has_unwritten_sector(&frame[PREFIX..], offset + PREFIX as u64, 1);
+            Stop {
+                offset,
+                skip: size.total,
+                followed: kind,
+                last: if is_torn { FaultKind::Torn } else { kind },
+                detail,
+            }
+        };
+        let Some(record) = decode(bytes) else {
+            break Some(wrong(
+                FaultKind::Corrupt,
+                "the record is not a protobuf message of the layout".to_owned(),
+            ));
+        };
+        let computed = crc32c::crc32c_append(chain.unwrap_or(0), record.data);
+        if record.sort == CHAIN {
+            link(context, chain, &record, offset, scan);
+            chain = Some(record.crc);
+        } else if chain.is_some() && computed != record.crc {
+            let detail = format!("stored {:08x} computed {computed:08x}", record.crc);
+            break Some(wrong(FaultKind::Checksum, detail));
+        } else {
+            chain = Some(record.crc);
+        }
+        let Some(body) = body(&record) else {
+            break Some(wrong(
+                FaultKind::Corrupt,
+                format!("a record of type {} cannot be read as one", record.sort),
+            ));
+        };
+        if let Body::Entry { lsn, .. } = body {
+            last = Some(lsn);
+        }
+        identify(&record, offset, scan);
+        let frame = Frame {
+            offset,
+            size: size.total as u64,
+            body,
+            payload: record.data,
+        };
+        sink(&frame);
+        scan.count(&frame);
+        scan.chain = chain.map(u64::from);
+        window.advance(size.total);
+    };
+    if let Some(stop) = stop {
+        let mut seed = seed_behind(window, &stop);
+        let mut probe =
+            |window: &mut Window<'_>, budget: &mut Budget| probe(window, budget, &mut seed);
+        salvage::stop(
+            window,
+            scan,
+            stop,
+            Search {
+                align: ALIGN,
+                after: last,
+                probe: &mut probe,
+            },
+        );
+    }
+}
+
+/// Compares a checksum record with what the frames before it, or the segment before, give.
+fn link(context: &Context, chain: Option<u32>, record: &Record<'_>, offset: u64, scan: &mut Scan) {
+    let expected = chain.or(context.chain.map(low32));
+    if let Some(expected) =
+        expected.filter(|&expected| expected != record.crc && (expected != 0 || chain.is_some()))
+    {
+        let detail = format!(
+            "the running checksum goes on with {:08x}, the records before it end with {expected:08x}",
+            record.crc
+        );
+        scan.fault(FaultKind::Chain, offset, detail);
+    }
+}
+
+/// Keeps which member of which cluster wrote the segment.
+fn identify(record: &Record<'_>, offset: u64, scan: &mut Scan) {
+    if record.sort != METADATA {
+        return;
+    }
+    let fields = varints(record.data);
+    let identity = format!("member {:x} of cluster {:x}", fields[1], fields[2]);
+    if scan
+        .identity
+        .as_ref()
+        .is_some_and(|before| *before != identity)
+    {
+        scan.fault(
+            FaultKind::Identity,
+            offset,
+            format!("a second metadata record names another log: {identity}"),
+        );
+    }
+    scan.identity.get_or_insert(identity);
+}
+
+struct Size {
+    /// Bytes of the protobuf record.
+    record: usize,
+    /// Bytes from the length field to the end of the padding.
+    total: usize,
+}
+
+enum Measured {
+    Frame(Size),
+    End,
+    Zeros,
+    Stop(Stop),
+}
+
+/// The lengths in a frame's first eight bytes, if they can be those of a frame.
+fn length(head: &[u8]) -> Option<(u64, u64)> {
+    let field = little(head.get(..PREFIX)?);
+    let record = field & ((1 << 56) - 1);
+    let flags = field >> 56;
+    let padding = if flags >= 0x80 { flags & 7 } else { 0 };
+    let is_form = flags == 0 || (0x80..=0x87).contains(&flags);
+    (is_form && record > 0 && record < FRAME_MAX && (record + padding).is_multiple_of(8))
+        .then_some((record, padding))
+}
+
+fn measure(window: &mut Window<'_>) -> Measured {
+    let offset = window.offset();
+    let head = window.peek(PREFIX);
+    if head.is_empty() {
+        return Measured::End;
+    }
+    if is_zero(&head[..head.len().min(PREFIX)]) {
+        return Measured::Zeros;
+    }
+    let stop = |last, detail| {
+        Measured::Stop(Stop {
+            offset,
+            skip: ALIGN,
+            followed: FaultKind::Corrupt,
+            last,
+            detail,
+        })
+    };
+    if head.len() < PREFIX {
+        return stop(
+            FaultKind::Torn,
+            format!("only {} bytes of a length field are there", head.len()),
+        );
+    }
+    let Some((record, padding)) = length(head) else {
+        return stop(
+            FaultKind::Corrupt,
+            format!(
+                "{:#018x} cannot be a frame's length field",
+                little(&head[..PREFIX])
+            ),
+        );
+    };
+    let Some((record, total)) = usize::try_from(record)
+        .ok()
+        .zip(usize::try_from(record + padding).ok())
+    else {
+        return stop(
+            FaultKind::Corrupt,
+            "the frame is longer than memory".to_owned(),
+        );
+    };
+    let total = PREFIX + total;
+    let there = window.peek(total).len();
+    if there < total {
+        return stop(
+            FaultKind::Torn,
+            format!(
+                "a frame of {total} bytes runs past the end of the file, {there} bytes are there"
+            ),
+        );
+    }
+    Measured::Frame(Size { record, total })
+}
+
+struct Record<'a> {
+    sort: u64,
+    crc: u32,
+    data: &'a [u8],
+}
+
+/// `walpb.Record`: 1 type, 2 checksum, 3 data. A field that is absent is zero, as protobuf has it.
+fn decode(bytes: &[u8]) -> Option<Record<'_>> {
+    let mut record = Record {
+        sort: 0,
+        crc: 0,
+        data: &[],
+    };
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (field, behind) = field(rest)?;
+        match field {
+            (1, Value::Number(number)) => record.sort = number,
+            (2, Value::Number(number)) => record.crc = u32::try_from(number).ok()?,
+            (3, Value::Bytes(data)) => record.data = data,
+            (1..=3, _) => return None,
+            _ => {}
+        }
+        rest = behind;
+    }
+    Some(record)
+}
+
+fn body(record: &Record<'_>) -> Option<Body> {
+    Some(match record.sort {
+        METADATA => Body::Metadata,
+        ENTRY => {
+            let [_, sort, term, lsn] = fields(record.data)?;
+            let lsn = Lsn(lsn);
+            let sort = match sort {
+                0 => "normal",
+                1 => "conf-change",
+                2 => "conf-change-v2",
+                _ => "unknown",
+            };
+            Body::Entry {
+                lsn,
+                next: lsn.next(),
+                term: Some(Term(term)),
+                sort,
+            }
+        }
+        STATE => {
+            let [_, term, _, commit] = fields(record.data)?;
+            Body::Commit {
+                lsn: Lsn(commit),
+                term: Term(term),
+            }
+        }
+        CHAIN => Body::Chain { value: record.crc },
+        SNAPSHOT => {
+            let [_, index, term, _] = fields(record.data)?;
+            Body::Snapshot {
+                lsn: Lsn(index),
+                term: Term(term),
+            }
+        }
+        _ => return None,
+    })
+}
+
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+/// The numbers of fields 1 to 3; `None` if the bytes are no protobuf message.
+fn fields(message: &[u8]) -> Option<[u64; 4]> {
+    let mut numbers = [0; 4];
+    let mut rest = message;
+    while !rest.is_empty() {
+        let ((number, value), behind) = field(rest)?;
+        if let (Some(slot), Value::Number(value)) = (numbers.get_mut(number), value) {
+            *slot = value;
+        }
+        rest = behind;
+    }
+    Some(numbers)
+}
+
+/// As [`fields`], with zeros for a message that is none.
+fn varints(message: &[u8]) -> [u64; 4] {
+    fields(message).unwrap_or_default()
+}
+
+type Tagged<'a> = (usize, Value<'a>);
+
+fn field(bytes: &[u8]) -> Option<(Tagged<'_>, &[u8])> {
+    let (tag, rest) = varint(bytes)?;
+    let number = usize::try_from(tag >> 3).ok()?;
+    match tag & 7 {
+        0 => {
+            let (value, rest) = varint(rest)?;
+            Some(((number, Value::Number(value)), rest))
+        }
+        1 => Some(((number, Value::Number(little(rest.get(..8)?))), &rest[8..])),
+        2 => {
+            let (length, rest) = varint(rest)?;
+            let (value, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            Some(((number, Value::Bytes(value)), rest))
+        }
+        5 => Some(((number, Value::Number(little(rest.get(..4)?))), &rest[4..])),
+        _ => None,
+    }
+}
+
+/// A protobuf varint: seven bits a byte, lowest first, ten bytes at most.
+pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0_u64;
+    for (n, &byte) in bytes.iter().take(10).enumerate() {
+        number |= u64::from(byte & 0x7f) << (7 * n);
+        if byte < 0x80 {
+            return Some((number, &bytes[n + 1..]));
+        }
+    }
+    None
+}
+
+/// The running checksum behind a wrong frame, if its own record can be read: only its content was changed then.
+fn seed_behind(window: &mut Window<'_>, stop: &Stop) -> Option<u32> {
+    let bytes = window.peek(stop.skip).get(..stop.skip)?;
+    let (record, _) = length(bytes)?;
+    let record = bytes.get(PREFIX..)?.get(..usize::try_from(record).ok()?)?;
+    decode(record).map(|record| record.crc)
+}
+
+/// A frame is believed once the one before it gives the running checksum; the first of a pair only hands its own on.
+fn probe(window: &mut Window<'_>, budget: &mut Budget, seed: &mut Option<u32>) -> Option<Found> {
+    let (record, padding) = length(window.peek(PREFIX))?;
+    let record_size = usize::try_from(record).ok()?;
+    let total = PREFIX + usize::try_from(record + padding).ok()?;
+    if !budget.pay(total) {
+        return None;
+    }
+    let bytes = window.peek(total).get(..total)?;
+    let record = decode(&bytes[PREFIX..PREFIX + record_size])?;
+    let body = body(&record)?;
+    let is_good = seed.is_some_and(|seed| crc32c::crc32c_append(seed, record.data) == record.crc)
+        && record.sort != CHAIN;
+    *seed = Some(record.crc);
+    let lsn = match body {
+        Body::Entry { lsn, .. } => is_good.then_some(lsn),
+        Body::Snapshot { .. } | Body::Commit { .. } | Body::Metadata | Body::Chain { .. } => None,
+    };
+    Some(Found { size: total, lsn })
+}

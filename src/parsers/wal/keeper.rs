@@ -1,0 +1,299 @@
+//! `ClickHouse` Keeper's changelog: `changelog_<from>_<to>.bin` or `.bin.zstd`, little endian, no file header.
+//!
+//! ```text
+//! u64 SipHash-2-4  u8 version  u64 index  u64 term  i32 type  u64 size  blob
+//! ```
+//! The hash covers everything behind it. A compressed file holds several zstd frames, and the last one may be open for ever.
+
+use std::io::{self, Read};
+
+use siphasher::sip::SipHasher24;
+
+use crate::vocab::{Lsn, LsnNotation, Term};
+
+use super::salvage::{self, Budget, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::trace::Trace;
+use super::window::{RECORD_BYTES_MAX, Window, is_zero};
+use super::{Body, Context, Fault, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little};
+
+/// Everything before the blob.
+const HEAD: usize = 37;
+/// The highest version that current servers read; they still write 1.
+const VERSION_MAX: u8 = 2;
+
+pub(super) const LAYOUT: Layout = Layout {
+    id: "clickhouse-keeper",
+    title: "ClickHouse Keeper",
+    notation: LsnNotation::Decimal,
+    name,
+    name_for: |_| None,
+    is_leftover: |file| file.starts_with("tmp_"),
+    snapshot: |file| {
+        let stem = file.strip_prefix("snapshot_")?;
+        let stem = stem
+            .strip_suffix(".bin.zstd")
+            .or_else(|| stem.strip_suffix(".bin"))?;
+        decimal(stem).map(Lsn)
+    },
+    sniff: |head| head.len() >= 8,
+    is_name_enough: true,
+    read,
+};
+
+fn name(file: &str) -> Option<SegmentName> {
+    let stem = file.strip_prefix("changelog_")?;
+    let (stem, is_compressed) = match stem.strip_suffix(".bin.zstd") {
+        Some(stem) => (stem, true),
+        None => (stem.strip_suffix(".bin")?, false),
+    };
+    let (from, to) = stem.split_once('_')?;
+    Some(SegmentName {
+        lsn: Some(Lsn(decimal(from)?)),
+        last: Some(Lsn(decimal(to)?)),
+        is_compressed,
+        ..SegmentName::default()
+    })
+}
+
+fn decimal(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok()).flatten()
+}
+
+fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_>)) -> Scan {
+    if !context.name.is_compressed {
+        return plain(reader, context, sink);
+    }
+    match zstd::stream::read::Decoder::new(Trace::new(reader)) {
+        Ok(mut decoder) => {
+            let mut scan = plain(&mut decoder, context, sink);
+            reopen(&mut scan, context, decoder.get_ref().get_ref().is_cut());
+            scan
+        }
+        Err(error) => {
+            let mut scan = Scan::new();
+            scan.fault(FaultKind::Unreadable, 0, error.to_string());
+            scan
+        }
+    }
+}
+
+fn plain(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_>)) -> Scan {
+    let mut window = Window::new(reader);
+    let mut scan = Scan::new();
+    if window.peek(1).is_empty() && window.failure().is_none() {
+        scan.fault(FaultKind::Empty, 0, "0 bytes".to_owned());
+    } else {
+        records(&mut window, context, &mut scan, sink);
+    }
+    if let Some(error) = window.failure() {
+        let is_open = context.name.is_compressed && error.kind() == io::ErrorKind::UnexpectedEof;
+        if is_open && scan.faults.is_empty() {
+            scan.tail = Tail::OpenStream;
+        } else if !is_open {
+            // The decoder's own errors come without a kind: the file was read, its content is not what the name promises.
+            let kind = if context.name.is_compressed && error.raw_os_error().is_none() {
+                FaultKind::Corrupt
+            } else {
+                FaultKind::Unreadable
+            };
+            scan.faults.clear();
+            scan.tail = Tail::Bad;
+            scan.fault(kind, scan.end_offset, error.to_string());
+        }
+    }
+    scan
+}
+
+/// Tells a compressed file that was left open from one that was cut inside a block.
+fn reopen(scan: &mut Scan, context: &Context, is_cut: bool) {
+    if is_cut
+        && scan
+            .faults
+            .iter()
+            .all(|fault| fault.kind == FaultKind::Empty)
+    {
+        scan.faults.clear();
+        scan.tail = Tail::Torn;
+        let detail = format!(
+            "the compressed stream ends inside a block, {} bytes of the file",
+            context.size
+        );
+        scan.fault(FaultKind::Torn, scan.end_offset, detail);
+    }
+}
+
+fn records(
+    window: &mut Window<'_>,
+    context: &Context,
+    scan: &mut Scan,
+    sink: &mut dyn FnMut(&Frame<'_>),
+) {
+    let mut last = context.name.lsn.map(Lsn::before);
+    loop {
+        let offset = window.offset();
+        let mut probe = probe;
+        match record(window) {
+            Step::Frame(size) => {
+                let bytes = &window.peek(size)[..size];
+                let lsn = Lsn(little(&bytes[9..17]));
+                let body = Body::Entry {
+                    lsn,
+                    next: lsn.next(),
+                    term: Some(Term(little(&bytes[17..25]))),
+                    sort: sort(&bytes[25..29]),
+                };
+                let frame = Frame {
+                    offset,
+                    size: size as u64,
+                    body,
+                    payload: &bytes[HEAD..],
+                };
+                last = Some(lsn);
+                sink(&frame);
+                scan.count(&frame);
+                window.advance(size);
+            }
+            Step::End => return,
+            Step::Zeros => {
+                salvage::end_mark(
+                    window,
+                    scan,
+                    Some(Search {
+                        align: 1,
+                        after: last,
+                        probe: &mut probe,
+                    }),
+                );
+                let kind = if scan.behind.is_some() {
+                    FaultKind::Corrupt
+                } else {
+                    FaultKind::ZeroRun
+                };
+                scan.faults.push(Fault {
+                    kind,
+                    offset,
+                    detail: "zero bytes, which this system never leaves behind a record".to_owned(),
+                });
+                return;
+            }
+            Step::Stop(stop) => {
+                salvage::stop(
+                    window,
+                    scan,
+                    stop,
+                    Search {
+                        align: 1,
+                        after: last,
+                        probe: &mut probe,
+                    },
+                );
+                return;
+            }
+        }
+    }
+}
+
+enum Step {
+    Frame(usize),
+    End,
+    Zeros,
+    Stop(Stop),
+}
+
+fn record(window: &mut Window<'_>) -> Step {
+    let offset = window.offset();
+    let head = window.peek(HEAD);
+    if head.is_empty() {
+        return Step::End;
+    }
+    let head = &head[..head.len().min(HEAD)];
+    if is_zero(head) {
+        return Step::Zeros;
+    }
+    let stop = |skip, followed, last, detail| {
+        Step::Stop(Stop {
+            offset,
+            skip,
+            followed,
+            last,
+            detail,
+        })
+    };
+    if head.len() < HEAD {
+        return stop(
+            1,
+            FaultKind::Corrupt,
+            FaultKind::Torn,
+            format!("only {} bytes of a record are there", head.len()),
+        );
+    }
+    let blob = usize::try_from(little(&head[29..37])).unwrap_or(usize::MAX);
+    if head[8] > VERSION_MAX {
+        let detail = format!(
+            "a record of version {}, and versions up to {VERSION_MAX} are known",
+            head[8]
+        );
+        return stop(1, FaultKind::Corrupt, FaultKind::Corrupt, detail);
+    }
+    if blob > RECORD_BYTES_MAX - HEAD {
+        return stop(
+            1,
+            FaultKind::Corrupt,
+            FaultKind::Corrupt,
+            format!("a record cannot have a blob of {blob} bytes"),
+        );
+    }
+    let size = HEAD + blob;
+    let bytes = window.peek(size);
+    if bytes.len() < size {
+        let detail = format!(
+            "a record of {size} bytes runs past the end of the file, {} bytes are there",
+            bytes.len()
+        );
+        return stop(1, FaultKind::Corrupt, FaultKind::Torn, detail);
+    }
+    let bytes = &bytes[..size];
+    let stored = little(&bytes[..8]);
+    let computed = SipHasher24::new().hash(&bytes[8..]);
+    if stored == computed {
+        return Step::Frame(size);
+    }
+    let last = if has_unwritten_sector(bytes, offset, ZEROS_MIN) {
+        FaultKind::Torn
+    } else {
+        FaultKind::Checksum
+    };
+    stop(
+        size,
+        FaultKind::Checksum,
+        last,
+        format!("stored {stored:016x} computed {computed:016x}"),
+    )
+}
+
+fn sort(bytes: &[u8]) -> &'static str {
+    match little(bytes) {
+        1 => "app-log",
+        2 => "config",
+        3 => "cluster-server",
+        4 => "log-pack",
+        5 => "snapshot-sync",
+        231 => "custom",
+        _ => "unknown",
+    }
+}
+
+fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
+    let head = window.peek(HEAD).get(..HEAD)?;
+    let blob = usize::try_from(little(&head[29..37])).ok()?;
+    if !(1..=VERSION_MAX).contains(&head[8]) || blob > RECORD_BYTES_MAX / 4 || !budget.pay(blob) {
+        return None;
+    }
+    let size = HEAD + blob;
+    let bytes = window.peek(size).get(..size)?;
+    (little(&bytes[..8]) == SipHasher24::new().hash(&bytes[8..])).then(|| Found {
+        size,
+        lsn: Some(Lsn(little(&bytes[9..17]))),
+    })
+}

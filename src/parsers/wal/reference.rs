@@ -1,0 +1,273 @@
+//! The reference engine's own segments: `seg-<16 hex digits of the first LSN>.wal`, little endian. `docs/wal-format.md` defines them.
+//!
+//! ```text
+//! header  "CDWALSEG"  u32 version  u32 crc32c  u64 first LSN  u64 log id
+//! record  u32 length  u32 crc32c   u64 LSN     u64 term       payload     zeros up to a multiple of 8
+//! ```
+
+use std::io::Read;
+
+use crate::vocab::{Lsn, LsnNotation, Term};
+
+use super::salvage::{self, Budget, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::window::{RECORD_BYTES_MAX, Window, is_zero};
+use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little, low32};
+
+/// The first bytes of every segment.
+const MAGIC: &[u8; 8] = b"CDWALSEG";
+/// The only version there is.
+const VERSION: u64 = 1;
+const HEADER: usize = 32;
+/// Length and checksum.
+const PREFIX: usize = 8;
+/// LSN and term, which the length counts.
+const FIXED: usize = 16;
+const ALIGN: usize = 8;
+
+pub(super) const LAYOUT: Layout = Layout {
+    id: "reference",
+    title: "reference engine",
+    notation: LsnNotation::Decimal,
+    name,
+    name_for: |lsn| Some(format!("seg-{:016x}.wal", lsn.0)),
+    is_leftover: |_| false,
+    snapshot: |_| None,
+    sniff: |head| head.starts_with(MAGIC),
+    is_name_enough: false,
+    read,
+};
+
+fn name(file: &str) -> Option<SegmentName> {
+    let digits = file.strip_prefix("seg-")?.strip_suffix(".wal")?;
+    let is_hex = digits.len() == 16
+        && digits
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let lsn = is_hex.then(|| u64::from_str_radix(digits, 16).ok())??;
+    Some(SegmentName {
+        lsn: Some(Lsn(lsn)),
+        ..SegmentName::default()
+    })
+}
+
+fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_>)) -> Scan {
+    let mut window = Window::new(reader);
+    let mut scan = Scan::new();
+    if header(&mut window, &mut scan) {
+        records(&mut window, context, &mut scan, sink);
+    }
+    super::close(&mut scan, &window);
+    scan
+}
+
+/// Reads the header; says whether records can be looked for behind it.
+fn header(window: &mut Window<'_>, scan: &mut Scan) -> bool {
+    if super::is_blank(window, HEADER, scan) {
+        return false;
+    }
+    let head = window.peek(HEADER);
+    if head.len() < HEADER {
+        let detail = format!("the header ends after {} of {HEADER} bytes", head.len());
+        scan.tail = Tail::Torn;
+        scan.fault(FaultKind::HeaderTorn, 0, detail);
+        return false;
+    }
+    let version = little(&head[8..12]);
+    let stored = low32(little(&head[12..16]));
+    let computed = crc32c::crc32c_append(crc32c::crc32c(&head[..12]), &head[16..HEADER]);
+    let is_magic = head.starts_with(MAGIC);
+    let first = Lsn(little(&head[16..24]));
+    let log = little(&head[24..32]);
+    if !is_magic {
+        scan.fault(
+            FaultKind::Header,
+            0,
+            "the file does not begin with the layout's magic".to_owned(),
+        );
+    } else if version != VERSION {
+        scan.tail = Tail::Bad;
+        scan.fault(
+            FaultKind::Header,
+            8,
+            format!(
+                "version {version}, and only version {VERSION} is known: nothing of it was read"
+            ),
+        );
+        return false;
+    } else if stored == computed {
+        scan.header_lsn = Some(first);
+        scan.identity = (log != 0).then(|| format!("log id {log:#018x}"));
+    } else {
+        scan.fault(
+            FaultKind::Header,
+            12,
+            format!("header checksum is {stored:08x}, its bytes give {computed:08x}"),
+        );
+    }
+    window.advance(HEADER);
+    scan.end_offset = HEADER as u64;
+    true
+}
+
+fn records(
+    window: &mut Window<'_>,
+    context: &Context,
+    scan: &mut Scan,
+    sink: &mut dyn FnMut(&Frame<'_>),
+) {
+    let mut last = context.name.lsn.map(Lsn::before);
+    loop {
+        let offset = window.offset();
+        let stop = match record(window) {
+            Step::Frame(size) => {
+                let Some(frame) = frame(offset, &window.peek(size)[..size]) else {
+                    return;
+                };
+                if let Body::Entry { lsn, .. } = frame.body {
+                    last = Some(lsn);
+                }
+                sink(&frame);
+                scan.count(&frame);
+                window.advance(size);
+                continue;
+            }
+            Step::End => return,
+            Step::Zeros => {
+                let mut probe = probe;
+                salvage::end_mark(
+                    window,
+                    scan,
+                    Some(Search {
+                        align: ALIGN,
+                        after: last,
+                        probe: &mut probe,
+                    }),
+                );
+                return;
+            }
+            Step::Stop(stop) => stop,
+        };
+        let mut probe = probe;
+        salvage::stop(
+            window,
+            scan,
+            stop,
+            Search {
+                align: ALIGN,
+                after: last,
+                probe: &mut probe,
+            },
+        );
+        return;
+    }
+}
+
+/// What stands at the window's offset.
+enum Step {
+    /// A verified record of so many bytes, padding included.
+    Frame(usize),
+    /// The end of the file.
+    End,
+    /// The end mark.
+    Zeros,
+    /// A record that is wrong.
+    Stop(Stop),
+}
+
+fn record(window: &mut Window<'_>) -> Step {
+    let offset = window.offset();
+    let head = window.peek(PREFIX);
+    if head.is_empty() {
+        return Step::End;
+    }
+    let torn = |detail: String| {
+        Step::Stop(Stop {
+            offset,
+            skip: ALIGN,
+            followed: FaultKind::Corrupt,
+            last: FaultKind::Torn,
+            detail,
+        })
+    };
+    if is_zero(&head[..head.len().min(4)]) {
+        return Step::Zeros;
+    }
+    if head.len() < PREFIX {
+        return torn(format!("only {} bytes of a record are there", head.len()));
+    }
+    let length = usize::try_from(little(&head[..4])).unwrap_or(usize::MAX);
+    if !(FIXED..=RECORD_BYTES_MAX - 2 * PREFIX).contains(&length) {
+        let detail = format!("a record cannot be {length} bytes long");
+        return Step::Stop(Stop {
+            offset,
+            skip: ALIGN,
+            followed: FaultKind::Corrupt,
+            last: FaultKind::Corrupt,
+            detail,
+        });
+    }
+    let size = PREFIX + length;
+    let padded = size.next_multiple_of(ALIGN);
+    let bytes = window.peek(padded);
+    if bytes.len() < padded {
+        return torn(format!(
+            "a record of {size} bytes runs past the end of the file, {} bytes are there",
+            bytes.len()
+        ));
+    }
+    let stored = low32(little(&bytes[4..8]));
+    let computed = checksum(&bytes[..size]);
+    if stored == computed {
+        return Step::Frame(padded);
+    }
+    let last = if has_unwritten_sector(&bytes[..size], offset, ZEROS_MIN) {
+        FaultKind::Torn
+    } else {
+        FaultKind::Checksum
+    };
+    let detail = format!("stored {stored:08x} computed {computed:08x}");
+    Step::Stop(Stop {
+        offset,
+        skip: padded,
+        followed: FaultKind::Checksum,
+        last,
+        detail,
+    })
+}
+
+fn frame(offset: u64, bytes: &[u8]) -> Option<Frame<'_>> {
+    let length = usize::try_from(little(bytes.get(..4)?)).ok()?;
+    let lsn = Lsn(little(bytes.get(8..16)?));
+    let term = Some(Term(little(bytes.get(16..24)?)));
+    let payload = bytes.get(PREFIX + FIXED..PREFIX + length)?;
+    Some(Frame {
+        offset,
+        size: bytes.len() as u64,
+        body: Body::Entry {
+            lsn,
+            next: lsn.next(),
+            term,
+            sort: "record",
+        },
+        payload,
+    })
+}
+
+/// Covers the length, the LSN, the term and the payload.
+fn checksum(record: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&record[..4]), &record[PREFIX..])
+}
+
+fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
+    let length = usize::try_from(little(window.peek(4).get(..4)?)).ok()?;
+    if !(FIXED..=RECORD_BYTES_MAX / 4).contains(&length) || !budget.pay(length) {
+        return None;
+    }
+    let padded = (PREFIX + length).next_multiple_of(ALIGN);
+    let bytes = window.peek(padded).get(..padded)?;
+    let is_good = low32(little(&bytes[4..8])) == checksum(&bytes[..PREFIX + length]);
+    is_good.then(|| Found {
+        size: padded,
+        lsn: Some(Lsn(little(&bytes[8..16]))),
+    })
+}

@@ -1,0 +1,3 @@
+//! One report value into every output.
+
+pub mod wal;
