@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use serde::Deserialize;
 use thiserror::Error;
 
 use crate::parsers::wal::{
@@ -13,6 +12,10 @@ use crate::parsers::wal::{
     NamePart, Number, Pinned, Role, Step,
 };
 
+use super::layout_file::{
+    AlgorithmWord, ChainWord, CoversEntry, EndWord, EndianWord, EqualsEntry, FieldEntry,
+    LayoutFile, MeasureWord, RewriteWord, TypeWord, WhereWord,
+};
 use super::rules::{Rewrite, Rules, Where};
 
 /// A layout file is a page of text.
@@ -82,140 +85,6 @@ pub fn load(path: &Path) -> Result<Declared, LayoutError> {
         path: path.to_path_buf(),
         message,
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct LayoutFile {
-    schema: String,
-    name: String,
-    file: String,
-    #[serde(default)]
-    ignore: Vec<String>,
-    #[serde(default)]
-    endian: EndianWord,
-    #[serde(default = "one")]
-    align: usize,
-    #[serde(default)]
-    end: Vec<EndWord>,
-    #[serde(default)]
-    zero_tail: Option<WhereWord>,
-    #[serde(default)]
-    torn_tail: Option<WhereWord>,
-    #[serde(default)]
-    rewrite: RewriteWord,
-    #[serde(default)]
-    lsn_step: Option<String>,
-    #[serde(default)]
-    header: Vec<FieldEntry>,
-    record: Vec<FieldEntry>,
-}
-
-fn one() -> usize {
-    1
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FieldEntry {
-    field: String,
-    r#type: TypeWord,
-    size: Option<usize>,
-    measures: Option<MeasureWord>,
-    equals: Option<EqualsEntry>,
-    algorithm: Option<AlgorithmWord>,
-    covers: Option<CoversEntry>,
-    chain: Option<ChainWord>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum EqualsEntry {
-    Number(u64),
-    Text(String),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum CoversEntry {
-    Side(String),
-    Fields(Vec<String>),
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum EndianWord {
-    #[default]
-    Little,
-    Big,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum EndWord {
-    Eof,
-    ZeroLength,
-    ZeroLsn,
-    ZeroType,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum WhereWord {
-    Never,
-    Last,
-    IfNextContinues,
-    Always,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum RewriteWord {
-    #[default]
-    Never,
-    HigherTerm,
-    LastWins,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum TypeWord {
-    U8,
-    U16,
-    U24,
-    U32,
-    U40,
-    U48,
-    U56,
-    U64,
-    Uvarint,
-    Bytes,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum MeasureWord {
-    Payload,
-    Record,
-    Rest,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum AlgorithmWord {
-    Crc32,
-    Crc32c,
-    Crc32cMasked,
-    Adler32,
-    Xxh3,
-    Siphash24,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum ChainWord {
-    Segment,
-    Log,
 }
 
 impl LayoutFile {
@@ -469,42 +338,31 @@ fn sense(declaration: &Declaration) -> Result<(), String> {
     if behind.iter().any(|field| field.kind == FieldKind::Uvarint) {
         return Err("a uvarint cannot stand behind the payload".to_owned());
     }
-    if declaration
-        .header
-        .iter()
-        .any(|field| matches!(field.kind, FieldKind::Uvarint | FieldKind::Payload))
-    {
+    fixed_parts(declaration)
+}
+
+/// What has to have a size before anything is read.
+fn fixed_parts(declaration: &Declaration) -> Result<(), String> {
+    let is_open = |field: &Field| matches!(field.kind, FieldKind::Uvarint | FieldKind::Payload);
+    if declaration.header.iter().any(is_open) {
         return Err("the fields of a header need a fixed size".to_owned());
     }
-    if declaration
-        .record
-        .iter()
-        .chain(&declaration.header)
-        .any(|field| field.algorithm.is_some() && !matches!(field.kind, FieldKind::Uint(_)))
+    let fields = || declaration.record.iter().chain(&declaration.header);
+    if fields().any(|field| field.algorithm.is_some() && !matches!(field.kind, FieldKind::Uint(_)))
     {
         return Err("a checksum has to be a number of fixed size".to_owned());
     }
-    let sizes = declaration
-        .record
-        .iter()
-        .chain(&declaration.header)
-        .map(|field| {
-            if let FieldKind::Bytes(size) = field.kind {
-                size
-            } else {
-                8
-            }
-        });
+    let sizes = fields().map(|field| match field.kind {
+        FieldKind::Bytes(size) => size,
+        FieldKind::Uint(_) | FieldKind::Uvarint | FieldKind::Payload => 8,
+    });
     if sizes.fold(0, usize::saturating_add) > FIXED_BYTES_MAX {
         return Err(format!(
             "the fields of fixed size have more than {FIXED_BYTES_MAX} bytes"
         ));
     }
-    let has_role = declaration
-        .file
-        .iter()
-        .any(|part| matches!(part, NamePart::Hole(Role::Lsn | Role::Seq, _)));
-    if !has_role {
+    let is_ordering = |part: &NamePart| matches!(part, NamePart::Hole(Role::Lsn | Role::Seq, _));
+    if !declaration.file.iter().any(is_ordering) {
         return Err(
             "file needs {lsn:...} or {seq:...}: nothing else orders the segments".to_owned(),
         );

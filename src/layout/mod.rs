@@ -1,15 +1,19 @@
 //! WAL folders: found, read in one pass, and judged against what each system holds true of its segments.
 
+mod again;
 mod check;
 mod compare;
 mod consequence;
 mod declared;
+mod ends;
 mod folder;
+mod layout_file;
 mod log;
 mod model;
 mod order;
 mod rules;
 mod scan;
+mod settle;
 
 use std::path::PathBuf;
 

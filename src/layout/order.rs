@@ -4,7 +4,7 @@ use crate::vocab::{Lsn, LsnRange, Shown, Term};
 
 use super::check::Judge;
 use super::log::Piece;
-use super::model::{NoteKind, Problem, ProblemKind};
+use super::model::{NoteKind, ProblemKind};
 use super::rules::{Naming, Positions, Rewrite, Snapshots};
 use super::scan::{Item, Run};
 
@@ -13,20 +13,20 @@ pub(super) struct Side {
     pub(super) segment: usize,
     pub(super) range: LsnRange,
     pub(super) term: Option<Term>,
-    next: Lsn,
-    offset: u64,
+    pub(super) next: Lsn,
+    pub(super) offset: u64,
     /// The position that was expected in their place.
-    expected: Lsn,
+    pub(super) expected: Lsn,
     /// Whether no other segment has any of them.
     pub(super) is_hidden: bool,
 }
 
 /// Positions left out.
 pub(super) struct Hole {
-    kind: ProblemKind,
-    segment: usize,
-    offset: u64,
-    range: LsnRange,
+    pub(super) kind: ProblemKind,
+    pub(super) segment: usize,
+    pub(super) offset: u64,
+    pub(super) range: LsnRange,
 }
 
 impl Judge<'_> {
@@ -67,24 +67,46 @@ impl Judge<'_> {
 
     /// The first record of the whole log.
     fn begin(&mut self, n: usize, run: Run) {
-        let counter = if self.rules.positions == Positions::Epochs {
-            run.first.0 & 0xffff_ffff
+        let promised = self.segments[0]
+            .name
+            .lsn
+            .filter(|_| n > 0 && self.rules.naming != Naming::Nothing);
+        let first = promised.map_or(run.first, |lsn| {
+            lsn.max(Lsn(self.rules.origin)).min(run.first)
+        });
+        let is_epochs = self.rules.positions == Positions::Epochs;
+        let counter = if is_epochs {
+            first.0 & 0xffff_ffff
         } else {
-            run.first.0
+            first.0
         };
         if counter > self.rules.origin && self.loss.is_none() {
-            let why = "the log does not begin at its beginning: older segments were purged or are not here".to_owned();
+            let why = "the log does not begin at its beginning: older segments were purged or are not here";
+            let file = self.segments[n].segment.file.clone();
             self.note(
                 NoteKind::HeadTruncated,
-                Some(self.segments[n].segment.file.clone()),
-                Some(run.first),
-                why,
+                Some(file),
+                Some(first),
+                why.to_owned(),
             );
+        }
+        // A segment that is called after a position and holds no record at all has lost it.
+        if let Some(range) = LsnRange::new(first, run.first.before()).filter(|_| first < run.first)
+        {
+            match self.loss {
+                Some(loss) => self.blame(loss, range),
+                None => self.holes.push(Hole {
+                    kind: ProblemKind::Gap,
+                    segment: n,
+                    offset: run.offset,
+                    range,
+                }),
+            }
         }
         self.append(n, run);
     }
 
-    fn append(&mut self, n: usize, run: Run) {
+    pub(super) fn append(&mut self, n: usize, run: Run) {
         let range = LsnRange {
             first: run.first,
             last: run.last,
@@ -216,29 +238,45 @@ impl Judge<'_> {
 
     /// Whether a snapshot file stands for the positions left out before a segment.
     fn is_bridged(&mut self, n: usize, run: Run, range: LsnRange) -> bool {
-        let snapshot = self
-            .snapshots
-            .iter()
-            .find(|(lsn, _)| match self.rules.snapshots {
-                Snapshots::None | Snapshots::Records => false,
-                Snapshots::Bridging => *lsn == range.last && lsn.next() >= range.first,
-                Snapshots::Covering => *lsn >= range.last,
-            });
-        let Some((_, file)) = snapshot else {
+        let Some(file) = self.bridge(range) else {
             return false;
         };
         let why = format!(
             "{file} holds what is left out behind {}",
             self.show(range.first.before())
         );
+        let segment = self.segments[n].segment.file.clone();
         self.note(
             NoteKind::GapExplainedBySnapshot,
-            Some(self.segments[n].segment.file.clone()),
+            Some(segment),
             Some(run.first),
             why,
         );
         self.in_snapshot.push(range);
         true
+    }
+
+    /// The snapshot file that stands for a range.
+    fn bridge(&self, range: LsnRange) -> Option<&str> {
+        let snapshot = self
+            .snapshots
+            .iter()
+            .find(|(lsn, _)| match self.rules.snapshots {
+                Snapshots::None | Snapshots::Records => false,
+                Snapshots::Bridging => *lsn == range.last,
+                Snapshots::Covering => *lsn >= range.last,
+            });
+        snapshot.map(|(_, file)| file.as_str())
+    }
+
+    /// Whether a position can be the next segment's first although the end of the one before it was lost.
+    pub(super) fn goes_on_at(&self, lsn: Lsn) -> bool {
+        let Some(expected) = self.log.next() else {
+            return false;
+        };
+        let is_epoch = self.rules.positions == Positions::Epochs && is_epoch_start(expected, lsn);
+        let left_out = LsnRange::new(expected, lsn.before());
+        lsn == expected || is_epoch || left_out.is_some_and(|range| self.bridge(range).is_some())
     }
 
     /// Positions left out behind a fault are its consequence and no problem of their own.
@@ -263,120 +301,6 @@ impl Judge<'_> {
             .get(n + 1)
             .and_then(|scanned| scanned.name.lsn);
         is_past_end || next.map_or(self.rules.is_jump_misfiled, |next| run.first >= next)
-    }
-
-    /// Positions at or below the last one.
-    fn step_back(&mut self, n: usize, run: Run, is_first: bool, expected: Lsn) {
-        let range = LsnRange {
-            first: run.first,
-            last: run.last,
-        };
-        let Some(old) = self.log.at(run.first) else {
-            self.fill(n, run, is_first, range);
-            return;
-        };
-        let is_higher = run.term.zip(old.term).is_some_and(|(new, old)| new > old);
-        let is_allowed = match self.rules.rewrite {
-            Rewrite::Never => false,
-            Rewrite::HigherTerm => is_higher,
-            Rewrite::LastWins => true,
-        };
-        if is_allowed {
-            self.rewrite(n, run, old, expected);
-            return;
-        }
-        let is_lower = run.term.zip(old.term).is_some_and(|(new, old)| new < old);
-        let kind = if is_lower {
-            ProblemKind::Backward
-        } else {
-            ProblemKind::Duplicate
-        };
-        let before = old.segment.map_or("a snapshot".to_owned(), |segment| {
-            self.segments[segment].segment.file.clone()
-        });
-        let detail = format!("{} is there already, in {before}", self.show(run.first));
-        let last = run.last.min(expected.before());
-        let is_same = |problem: &&mut Problem| {
-            problem.kind == kind
-                && problem.segment == n
-                && problem.lsn_to.map(Lsn::next) == Some(run.first)
-        };
-        if let Some(problem) = self.problems.last_mut().filter(is_same) {
-            problem.lsn_to = Some(last);
-        } else {
-            let problem = self.damage(kind, n, Some(run.offset), detail);
-            (problem.lsn, problem.lsn_to, problem.expected) =
-                (Some(run.first), Some(last), Some(expected));
-        }
-        if let Some(range) = LsnRange::new(expected, run.last) {
-            self.log.push(
-                Piece {
-                    range,
-                    term: run.term,
-                    segment: Some(n),
-                },
-                run.next,
-            );
-        }
-    }
-
-    /// Positions that were left out before, or lie below the beginning.
-    fn fill(&mut self, n: usize, run: Run, is_first: bool, range: LsnRange) {
-        let is_placed = is_first
-            && (self.rules.naming != Naming::First || self.segments[n].name.lsn == Some(run.first));
-        let is_told = self.mismatched == Some(n);
-        let expected = self.log.next();
-        if !is_placed && !is_told {
-            let detail = format!(
-                "{} come behind {}",
-                self.format.notation().show_range(range),
-                self.show(expected.unwrap_or(run.first).before())
-            );
-            let belongs_in = self.format.name_for(run.first);
-            let problem = self.damage(ProblemKind::Misfiled, n, Some(run.offset), detail);
-            (
-                problem.lsn,
-                problem.lsn_to,
-                problem.expected,
-                problem.belongs_in,
-            ) = (Some(run.first), Some(run.last), expected, belongs_in);
-        }
-        self.log.fill(Piece {
-            range,
-            term: run.term,
-            segment: Some(n),
-        });
-    }
-
-    fn rewrite(&mut self, n: usize, run: Run, old: Piece, expected: Lsn) {
-        let term = |term: Option<Term>| term.map_or("?".to_owned(), |term| term.0.to_string());
-        let range = LsnRange {
-            first: run.first,
-            last: expected.before().max(run.first),
-        };
-        let range = self.format.notation().show_range(range);
-        let why = format!(
-            "{range} of term {} are rewritten under term {}",
-            term(old.term),
-            term(run.term)
-        );
-        if let Some(commit) = run
-            .committed
-            .filter(|_| self.rules.snapshots == Snapshots::Records)
-        {
-            let detail = format!("{why} although {} was committed", self.show(commit));
-            let problem = self.damage(ProblemKind::MetadataConflict, n, Some(run.offset), detail);
-            (problem.lsn, problem.lsn_to) = (Some(run.first), Some(commit));
-        } else {
-            self.note(
-                NoteKind::Rewrite,
-                Some(self.segments[n].segment.file.clone()),
-                Some(run.first),
-                why,
-            );
-        }
-        self.log.cut(run.first);
-        self.append(n, run);
     }
 
     /// Terms never go down along a log.
@@ -491,131 +415,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges what was left out, now that all segments are known; returns the positions that are nowhere.
-    pub(super) fn settle(&mut self) -> Vec<LsnRange> {
-        let mut missing = std::mem::take(&mut self.lost);
-        let sides = LsnRange::join(self.sides.iter().map(|side| side.range).collect());
-        for hole in std::mem::take(&mut self.holes) {
-            let lost = self.nowhere(hole.range, &sides);
-            let Some(first) = lost.first() else { continue };
-            let lsn = hole.range.last.next();
-            let detail = format!(
-                "{} follows {}; {} in no segment",
-                self.show(lsn),
-                self.show(hole.range.first.before()),
-                self.show_all(&lost)
-            );
-            let expected = first.first;
-            let problem = self.damage(hole.kind, hole.segment, Some(hole.offset), detail);
-            (problem.lsn, problem.expected) = (Some(lsn), Some(expected));
-            missing.extend(lost);
-        }
-        for n in 0..self.sides.len() {
-            self.misfiled(n, &sides, &mut missing);
-        }
-        self.overlong();
-        LsnRange::join(missing)
-    }
-
-    /// Reports misfiled records, and what should stand in their place and is nowhere.
-    fn misfiled(&mut self, n: usize, sides: &[LsnRange], missing: &mut Vec<LsnRange>) {
-        let Side {
-            segment,
-            range,
-            offset,
-            expected,
-            ..
-        } = self.sides[n];
-        let is_hidden = !self.log.missing(range).is_empty();
-        self.sides[n].is_hidden = is_hidden;
-        let shown = self.format.notation().show_range(range);
-        if is_hidden {
-            let belongs_in = self.format.name_for(range.first);
-            let detail = format!("{shown} stand behind {}", self.show(expected.before()));
-            let problem = self.damage(ProblemKind::Misfiled, segment, Some(offset), detail);
-            (
-                problem.lsn,
-                problem.lsn_to,
-                problem.expected,
-                problem.belongs_in,
-            ) = (
-                Some(range.first),
-                Some(range.last),
-                Some(expected),
-                belongs_in,
-            );
-        } else {
-            let detail = format!(
-                "{shown} stand here too, behind {}",
-                self.show(expected.before())
-            );
-            let problem = self.damage(ProblemKind::Duplicate, segment, Some(offset), detail);
-            (problem.lsn, problem.lsn_to, problem.expected) =
-                (Some(range.first), Some(range.last), Some(expected));
-        }
-        let Some(hole) = LsnRange::new(expected, range.first.before()) else {
-            return;
-        };
-        for lost in self.nowhere(hole, sides) {
-            let detail = format!("{} in no segment", self.show_all(&[lost]));
-            let problem = self.damage(ProblemKind::MissingRange, segment, Some(offset), detail);
-            (problem.lsn, problem.lsn_to) = (Some(lost.first), Some(lost.last));
-            missing.push(lost);
-        }
-    }
-
-    /// Records that run on where the next segment's name begins, although that one holds none of them.
-    fn overlong(&mut self) {
-        if self.rules.naming != Naming::First {
-            return;
-        }
-        let mut found: Vec<(usize, LsnRange)> = Vec::new();
-        for piece in self.log.pieces() {
-            let Some(segment) = piece.segment else {
-                continue;
-            };
-            let Some(next) = self
-                .segments
-                .get(segment + 1)
-                .filter(|next| next.segment.entries == 0)
-                .and_then(|next| next.name.lsn)
-            else {
-                continue;
-            };
-            found.extend(
-                LsnRange::new(piece.range.first.max(next), piece.range.last)
-                    .map(|range| (segment, range)),
-            );
-        }
-        for (segment, range) in found {
-            let detail = format!(
-                "{} stand in a segment that ends where the next one's name begins",
-                self.format.notation().show_range(range)
-            );
-            let belongs_in = self
-                .segments
-                .get(segment + 1)
-                .map(|next| next.segment.file.clone());
-            let problem = self.damage(ProblemKind::Misfiled, segment, None, detail);
-            (problem.lsn, problem.lsn_to, problem.belongs_in) =
-                (Some(range.first), Some(range.last), belongs_in);
-        }
-    }
-
-    /// The positions left out that are in no segment at all.
-    fn nowhere(&self, range: LsnRange, sides: &[LsnRange]) -> Vec<LsnRange> {
-        self.log
-            .missing(range)
-            .into_iter()
-            .flat_map(|range| range.without(sides))
-            .collect()
-    }
-
-    fn show(&self, lsn: Lsn) -> Shown {
+    pub(super) fn show(&self, lsn: Lsn) -> Shown {
         self.format.notation().show(lsn)
     }
 
-    fn show_all(&self, ranges: &[LsnRange]) -> String {
+    pub(super) fn show_all(&self, ranges: &[LsnRange]) -> String {
         const NAMED_MAX: usize = 4;
         let named: Vec<String> = ranges
             .iter()

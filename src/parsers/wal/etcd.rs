@@ -87,54 +87,37 @@ fn frames(
     let stop = loop {
         let offset = window.offset();
         let size = match measure(window) {
-            Measured::End => break None,
-            Measured::Zeros => {
-                salvage::end_mark(window, scan, None);
-                break None;
-            }
-            Measured::Stop(stop) => break Some(stop),
             Measured::Frame(size) => size,
+            Measured::End => return,
+            Measured::Zeros => return salvage::end_mark(window, scan, None),
+            Measured::Stop(stop) => break stop,
         };
-        let frame = &window.peek(size.total)[..size.total];
-        let bytes = &frame[PREFIX..PREFIX + size.record];
-        let wrong = |kind, detail| {
-            // The server's own rule: in the last file, a wrong frame with a sector of zeros is a tear that it repairs.
-            let is_torn = context.is_last
-                && has_unwritten_sector(&frame[PREFIX..], offset + PREFIX as u64, 1);
-            Stop {
-                offset,
-                skip: size.total,
-                followed: kind,
-                last: if is_torn { FaultKind::Torn } else { kind },
-                detail,
+        let bytes = &window.peek(size.total)[..size.total];
+        let (record, body) = match verify(&bytes[PREFIX..PREFIX + size.record], chain) {
+            Ok(verified) => verified,
+            Err((kind, detail)) => {
+                // The server's own rule: in the last file, a wrong frame with a sector of zeros is a tear that it repairs.
+                let content = &bytes[PREFIX..];
+                let is_torn =
+                    context.is_last && has_unwritten_sector(content, offset + PREFIX as u64, 1);
+                let last = if is_torn { FaultKind::Torn } else { kind };
+                break Stop {
+                    offset,
+                    skip: size.total,
+                    followed: kind,
+                    last,
+                    detail,
+                };
             }
         };
-        let Some(record) = decode(bytes) else {
-            break Some(wrong(
-                FaultKind::Corrupt,
-                "the record is not a protobuf message of the layout".to_owned(),
-            ));
-        };
-        let computed = crc32c::crc32c_append(chain.unwrap_or(0), record.data);
         if record.sort == CHAIN {
             link(context, chain, &record, offset, scan);
-            chain = Some(record.crc);
-        } else if chain.is_some() && computed != record.crc {
-            let detail = format!("stored {:08x} computed {computed:08x}", record.crc);
-            break Some(wrong(FaultKind::Checksum, detail));
-        } else {
-            chain = Some(record.crc);
         }
-        let Some(body) = body(&record) else {
-            break Some(wrong(
-                FaultKind::Corrupt,
-                format!("a record of type {} cannot be read as one", record.sort),
-            ));
-        };
         if let Body::Entry { lsn, .. } = body {
             last = Some(lsn);
         }
         identify(&record, offset, scan);
+        chain = Some(record.crc);
         let frame = Frame {
             offset,
             size: size.total as u64,
@@ -146,20 +129,35 @@ fn frames(
         scan.chain = chain.map(u64::from);
         window.advance(size.total);
     };
-    if let Some(stop) = stop {
-        let mut seed = seed_behind(window, &stop);
-        let mut probe =
-            |window: &mut Window<'_>, budget: &mut Budget| probe(window, budget, &mut seed);
-        salvage::stop(
-            window,
-            scan,
-            stop,
-            Search {
-                align: ALIGN,
-                after: last,
-                probe: &mut probe,
-            },
-        );
+    let mut seed = seed_behind(window, &stop);
+    let mut probe = |window: &mut Window<'_>, budget: &mut Budget| probe(window, budget, &mut seed);
+    let search = Search {
+        align: ALIGN,
+        after: last,
+        probe: &mut probe,
+    };
+    salvage::stop(window, scan, stop, search);
+}
+
+/// Reads a record and tests its checksum, which goes on from the record before.
+fn verify(bytes: &[u8], chain: Option<u32>) -> Result<(Record<'_>, Body), (FaultKind, String)> {
+    let Some(record) = decode(bytes) else {
+        let detail = "the record is not a protobuf message of the layout";
+        return Err((FaultKind::Corrupt, detail.to_owned()));
+    };
+    if let Some(chain) = chain.filter(|_| record.sort != CHAIN) {
+        let computed = crc32c::crc32c_append(chain, record.data);
+        if computed != record.crc {
+            let detail = format!("stored {:08x} computed {computed:08x}", record.crc);
+            return Err((FaultKind::Checksum, detail));
+        }
+    }
+    match body(&record) {
+        Some(body) => Ok((record, body)),
+        None => Err((
+            FaultKind::Corrupt,
+            format!("a record of type {} cannot be read as one", record.sort),
+        )),
     }
 }
 

@@ -11,10 +11,11 @@ use siphasher::sip::SipHasher24;
 
 use crate::vocab::{Lsn, LsnNotation, Term};
 
-use super::salvage::{self, Budget, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::form::{Form, Step, walk};
+use super::salvage::{Budget, Found, Stop, ZEROS_MIN, has_unwritten_sector};
 use super::trace::Trace;
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
-use super::{Body, Context, Fault, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little};
+use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little};
 
 /// Everything before the blob.
 const HEAD: usize = 37;
@@ -123,85 +124,33 @@ fn reopen(scan: &mut Scan, context: &Context, is_cut: bool) {
     }
 }
 
+/// Walks the records; unlike elsewhere, zero bytes behind the last one are wrong.
 fn records(
     window: &mut Window<'_>,
     context: &Context,
     scan: &mut Scan,
     sink: &mut dyn FnMut(&Frame<'_>),
 ) {
-    let mut last = context.name.lsn.map(Lsn::before);
-    loop {
-        let offset = window.offset();
-        let mut probe = probe;
-        match record(window) {
-            Step::Frame(size) => {
-                let bytes = &window.peek(size)[..size];
-                let lsn = Lsn(little(&bytes[9..17]));
-                let body = Body::Entry {
-                    lsn,
-                    next: lsn.next(),
-                    term: Some(Term(little(&bytes[17..25]))),
-                    sort: sort(&bytes[25..29]),
-                };
-                let frame = Frame {
-                    offset,
-                    size: size as u64,
-                    body,
-                    payload: &bytes[HEAD..],
-                };
-                last = Some(lsn);
-                sink(&frame);
-                scan.count(&frame);
-                window.advance(size);
-            }
-            Step::End => return,
-            Step::Zeros => {
-                salvage::end_mark(
-                    window,
-                    scan,
-                    Some(Search {
-                        align: 1,
-                        after: last,
-                        probe: &mut probe,
-                    }),
-                );
-                let kind = if scan.behind.is_some() {
-                    FaultKind::Corrupt
-                } else {
-                    FaultKind::ZeroRun
-                };
-                scan.faults.push(Fault {
-                    kind,
-                    offset,
-                    detail: "zero bytes, which this system never leaves behind a record".to_owned(),
-                });
-                return;
-            }
-            Step::Stop(stop) => {
-                salvage::stop(
-                    window,
-                    scan,
-                    stop,
-                    Search {
-                        align: 1,
-                        after: last,
-                        probe: &mut probe,
-                    },
-                );
-                return;
-            }
-        }
-    }
+    let Some(offset) = walk(&FORM, window, context, scan, sink) else {
+        return;
+    };
+    let kind = if scan.behind.is_some() {
+        FaultKind::Corrupt
+    } else {
+        FaultKind::ZeroRun
+    };
+    let detail = "zero bytes, which this system never leaves behind a record";
+    scan.fault(kind, offset, detail.to_owned());
 }
 
-enum Step {
-    Frame(usize),
-    End,
-    Zeros,
-    Stop(Stop),
-}
+const FORM: Form = Form {
+    align: 1,
+    measure,
+    frame,
+    probe,
+};
 
-fn record(window: &mut Window<'_>) -> Step {
+fn measure(window: &mut Window<'_>) -> Step {
     let offset = window.offset();
     let head = window.peek(HEAD);
     if head.is_empty() {
@@ -211,47 +160,27 @@ fn record(window: &mut Window<'_>) -> Step {
     if is_zero(head) {
         return Step::Zeros;
     }
-    let stop = |skip, followed, last, detail| {
-        Step::Stop(Stop {
-            offset,
-            skip,
-            followed,
-            last,
-            detail,
-        })
-    };
     if head.len() < HEAD {
-        return stop(
-            1,
-            FaultKind::Corrupt,
-            FaultKind::Torn,
-            format!("only {} bytes of a record are there", head.len()),
-        );
+        return Step::head_only(offset, 1, head.len());
     }
     let blob = usize::try_from(little(&head[29..37])).unwrap_or(usize::MAX);
     if head[8] > VERSION_MAX {
-        let detail = format!(
-            "a record of version {}, and versions up to {VERSION_MAX} are known",
-            head[8]
-        );
-        return stop(1, FaultKind::Corrupt, FaultKind::Corrupt, detail);
+        let version = head[8];
+        let detail =
+            format!("a record of version {version}, and versions up to {VERSION_MAX} are known");
+        return Step::corrupt(offset, 1, detail);
     }
     if blob > RECORD_BYTES_MAX - HEAD {
-        return stop(
+        return Step::corrupt(
+            offset,
             1,
-            FaultKind::Corrupt,
-            FaultKind::Corrupt,
             format!("a record cannot have a blob of {blob} bytes"),
         );
     }
     let size = HEAD + blob;
     let bytes = window.peek(size);
     if bytes.len() < size {
-        let detail = format!(
-            "a record of {size} bytes runs past the end of the file, {} bytes are there",
-            bytes.len()
-        );
-        return stop(1, FaultKind::Corrupt, FaultKind::Torn, detail);
+        return Step::past_end(offset, 1, size, bytes.len());
     }
     let bytes = &bytes[..size];
     let stored = little(&bytes[..8]);
@@ -259,17 +188,34 @@ fn record(window: &mut Window<'_>) -> Step {
     if stored == computed {
         return Step::Frame(size);
     }
-    let last = if has_unwritten_sector(bytes, offset, ZEROS_MIN) {
-        FaultKind::Torn
-    } else {
-        FaultKind::Checksum
-    };
-    stop(
-        size,
-        FaultKind::Checksum,
-        last,
-        format!("stored {stored:016x} computed {computed:016x}"),
-    )
+    let is_torn = has_unwritten_sector(bytes, offset, ZEROS_MIN);
+    Step::Stop(Stop {
+        offset,
+        skip: size,
+        followed: FaultKind::Checksum,
+        last: if is_torn {
+            FaultKind::Torn
+        } else {
+            FaultKind::Checksum
+        },
+        detail: format!("stored {stored:016x} computed {computed:016x}"),
+    })
+}
+
+fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
+    let lsn = Lsn(little(&bytes[9..17]));
+    let term = Some(Term(little(&bytes[17..25])));
+    Frame {
+        offset,
+        size: bytes.len() as u64,
+        body: Body::Entry {
+            lsn,
+            next: lsn.next(),
+            term,
+            sort: sort(&bytes[25..29]),
+        },
+        payload: &bytes[HEAD..],
+    }
 }
 
 fn sort(bytes: &[u8]) -> &'static str {

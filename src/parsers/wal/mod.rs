@@ -3,9 +3,12 @@
 //! A reader walks one segment from its first byte to its last good record and hands on every frame. It judges nothing: whether a tear
 //! or a hole is legal depends on the segments around it, which `layout` knows.
 
+mod checksum;
 mod declared;
 mod described;
 mod etcd;
+mod form;
+mod front;
 mod keeper;
 mod reference;
 mod salvage;

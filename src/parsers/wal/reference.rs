@@ -9,7 +9,8 @@ use std::io::Read;
 
 use crate::vocab::{Lsn, LsnNotation, Term};
 
-use super::salvage::{self, Budget, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::form::{Form, Step, walk};
+use super::salvage::{Budget, Found, Stop, ZEROS_MIN, has_unwritten_sector};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little, low32};
 
@@ -54,7 +55,7 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
     let mut window = Window::new(reader);
     let mut scan = Scan::new();
     if header(&mut window, &mut scan) {
-        records(&mut window, context, &mut scan, sink);
+        walk(&FORM, &mut window, context, &mut scan, sink);
     }
     super::close(&mut scan, &window);
     scan
@@ -109,138 +110,64 @@ fn header(window: &mut Window<'_>, scan: &mut Scan) -> bool {
     true
 }
 
-fn records(
-    window: &mut Window<'_>,
-    context: &Context,
-    scan: &mut Scan,
-    sink: &mut dyn FnMut(&Frame<'_>),
-) {
-    let mut last = context.name.lsn.map(Lsn::before);
-    loop {
-        let offset = window.offset();
-        let stop = match record(window) {
-            Step::Frame(size) => {
-                let Some(frame) = frame(offset, &window.peek(size)[..size]) else {
-                    return;
-                };
-                if let Body::Entry { lsn, .. } = frame.body {
-                    last = Some(lsn);
-                }
-                sink(&frame);
-                scan.count(&frame);
-                window.advance(size);
-                continue;
-            }
-            Step::End => return,
-            Step::Zeros => {
-                let mut probe = probe;
-                salvage::end_mark(
-                    window,
-                    scan,
-                    Some(Search {
-                        align: ALIGN,
-                        after: last,
-                        probe: &mut probe,
-                    }),
-                );
-                return;
-            }
-            Step::Stop(stop) => stop,
-        };
-        let mut probe = probe;
-        salvage::stop(
-            window,
-            scan,
-            stop,
-            Search {
-                align: ALIGN,
-                after: last,
-                probe: &mut probe,
-            },
-        );
-        return;
-    }
-}
+const FORM: Form = Form {
+    align: ALIGN,
+    measure,
+    frame,
+    probe,
+};
 
-/// What stands at the window's offset.
-enum Step {
-    /// A verified record of so many bytes, padding included.
-    Frame(usize),
-    /// The end of the file.
-    End,
-    /// The end mark.
-    Zeros,
-    /// A record that is wrong.
-    Stop(Stop),
-}
-
-fn record(window: &mut Window<'_>) -> Step {
+fn measure(window: &mut Window<'_>) -> Step {
     let offset = window.offset();
     let head = window.peek(PREFIX);
     if head.is_empty() {
         return Step::End;
     }
-    let torn = |detail: String| {
-        Step::Stop(Stop {
-            offset,
-            skip: ALIGN,
-            followed: FaultKind::Corrupt,
-            last: FaultKind::Torn,
-            detail,
-        })
-    };
     if is_zero(&head[..head.len().min(4)]) {
         return Step::Zeros;
     }
     if head.len() < PREFIX {
-        return torn(format!("only {} bytes of a record are there", head.len()));
+        return Step::head_only(offset, ALIGN, head.len());
     }
     let length = usize::try_from(little(&head[..4])).unwrap_or(usize::MAX);
     if !(FIXED..=RECORD_BYTES_MAX - 2 * PREFIX).contains(&length) {
         let detail = format!("a record cannot be {length} bytes long");
-        return Step::Stop(Stop {
-            offset,
-            skip: ALIGN,
-            followed: FaultKind::Corrupt,
-            last: FaultKind::Corrupt,
-            detail,
-        });
+        return Step::corrupt(offset, ALIGN, detail);
     }
     let size = PREFIX + length;
     let padded = size.next_multiple_of(ALIGN);
     let bytes = window.peek(padded);
     if bytes.len() < padded {
-        return torn(format!(
-            "a record of {size} bytes runs past the end of the file, {} bytes are there",
-            bytes.len()
-        ));
+        return Step::past_end(offset, ALIGN, size, bytes.len());
     }
     let stored = low32(little(&bytes[4..8]));
     let computed = checksum(&bytes[..size]);
-    if stored == computed {
+    if stored == computed && is_zero(&bytes[size..padded]) {
         return Step::Frame(padded);
     }
-    let last = if has_unwritten_sector(&bytes[..size], offset, ZEROS_MIN) {
-        FaultKind::Torn
-    } else {
-        FaultKind::Checksum
-    };
-    let detail = format!("stored {stored:08x} computed {computed:08x}");
+    if stored == computed {
+        let detail = "the padding behind a record is not zero".to_owned();
+        return Step::corrupt(offset, padded, detail);
+    }
+    let is_torn = has_unwritten_sector(&bytes[..size], offset, ZEROS_MIN);
     Step::Stop(Stop {
         offset,
         skip: padded,
         followed: FaultKind::Checksum,
-        last,
-        detail,
+        last: if is_torn {
+            FaultKind::Torn
+        } else {
+            FaultKind::Checksum
+        },
+        detail: format!("stored {stored:08x} computed {computed:08x}"),
     })
 }
 
-fn frame(offset: u64, bytes: &[u8]) -> Option<Frame<'_>> {
-    let length = usize::try_from(little(bytes.get(..4)?)).ok()?;
-    let lsn = Lsn(little(bytes.get(8..16)?));
-    let term = Some(Term(little(bytes.get(16..24)?)));
-    let payload = bytes.get(PREFIX + FIXED..PREFIX + length)?;
-    Some(Frame {
+fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
+    let length = usize::try_from(little(&bytes[..4])).unwrap_or(usize::MAX);
+    let lsn = Lsn(little(&bytes[8..16]));
+    let term = Some(Term(little(&bytes[16..24])));
+    Frame {
         offset,
         size: bytes.len() as u64,
         body: Body::Entry {
@@ -249,8 +176,8 @@ fn frame(offset: u64, bytes: &[u8]) -> Option<Frame<'_>> {
             term,
             sort: "record",
         },
-        payload,
-    })
+        payload: &bytes[PREFIX + FIXED..PREFIX + length],
+    }
 }
 
 /// Covers the length, the LSN, the term and the payload.

@@ -16,6 +16,8 @@ pub(super) struct Trace<R> {
     head: Vec<u8>,
     has_checksum: bool,
     is_last: bool,
+    /// Whether the frame has a block: its header is written together with the first one.
+    has_block: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,13 +49,15 @@ impl<R> Trace<R> {
             head: Vec::with_capacity(16),
             has_checksum: false,
             is_last: false,
+            has_block: false,
         }
     }
 
     /// Whether what passed through so far ends inside a header or a block.
     pub(super) fn is_cut(&self) -> bool {
         match self.state {
-            State::Magic | State::BlockHeader => !self.head.is_empty(),
+            State::Magic => !self.head.is_empty(),
+            State::BlockHeader => !self.head.is_empty() || !self.has_block,
             State::SkippableSize | State::Descriptor | State::FrameHeader(_) | State::Pass(..) => {
                 true
             }
@@ -96,7 +100,10 @@ impl<R> Trace<R> {
     fn step(&mut self) -> State {
         let number = super::little(&self.head);
         match self.state {
-            State::Magic if number == FRAME_MAGIC => State::Descriptor,
+            State::Magic if number == FRAME_MAGIC => {
+                self.has_block = false;
+                State::Descriptor
+            }
             State::Magic if SKIPPABLE.contains(&number) => State::SkippableSize,
             State::SkippableSize => self.pass(number, Passed::Skippable),
             State::Descriptor => {
@@ -117,6 +124,7 @@ impl<R> Trace<R> {
             State::FrameHeader(_) => State::BlockHeader,
             State::BlockHeader => {
                 self.is_last = number & 1 != 0;
+                self.has_block = true;
                 let size = number >> 3;
                 match number >> 1 & 3 {
                     0 | 2 => self.pass(size, Passed::Block),

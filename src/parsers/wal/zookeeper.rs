@@ -10,7 +10,8 @@ use std::io::Read;
 
 use crate::vocab::{Lsn, LsnNotation};
 
-use super::salvage::{self, Budget, Found, Search, Stop};
+use super::form::{Form, Step, walk};
+use super::salvage::{Budget, Found, Stop};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, big};
 
@@ -69,7 +70,7 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
     let mut window = Window::new(reader);
     let mut scan = Scan::new();
     if header(&mut window, &mut scan) {
-        records(&mut window, context, &mut scan, sink);
+        walk(&FORM, &mut window, context, &mut scan, sink);
     }
     super::close(&mut scan, &window);
     scan
@@ -113,150 +114,79 @@ fn header(window: &mut Window<'_>, scan: &mut Scan) -> bool {
     true
 }
 
-fn records(
-    window: &mut Window<'_>,
-    context: &Context,
-    scan: &mut Scan,
-    sink: &mut dyn FnMut(&Frame<'_>),
-) {
-    let mut last = context.name.lsn.map(Lsn::before);
-    loop {
-        let offset = window.offset();
-        let mut probe = probe;
-        match record(window) {
-            Step::Frame(size) => {
-                let bytes = &window.peek(size)[..size];
-                let lsn = lsn(&bytes[PREFIX..]);
-                let body = Body::Entry {
-                    lsn,
-                    next: lsn.next(),
-                    term: None,
-                    sort: sort(&bytes[PREFIX..]),
-                };
-                let frame = Frame {
-                    offset,
-                    size: size as u64,
-                    body,
-                    payload: &bytes[PREFIX + FIXED..size - 1],
-                };
-                last = Some(lsn);
-                sink(&frame);
-                scan.count(&frame);
-                window.advance(size);
-            }
-            Step::End => return,
-            Step::Zeros => {
-                salvage::end_mark(
-                    window,
-                    scan,
-                    Some(Search {
-                        align: 1,
-                        after: last,
-                        probe: &mut probe,
-                    }),
-                );
-                return;
-            }
-            Step::Stop(stop) => {
-                salvage::stop(
-                    window,
-                    scan,
-                    stop,
-                    Search {
-                        align: 1,
-                        after: last,
-                        probe: &mut probe,
-                    },
-                );
-                return;
-            }
-        }
-    }
-}
+const FORM: Form = Form {
+    align: 1,
+    measure,
+    frame,
+    probe,
+};
 
-enum Step {
-    Frame(usize),
-    End,
-    Zeros,
-    Stop(Stop),
-}
-
-fn record(window: &mut Window<'_>) -> Step {
+fn measure(window: &mut Window<'_>) -> Step {
     let offset = window.offset();
     let head = window.peek(PREFIX);
     if head.is_empty() {
         return Step::End;
     }
     let head = &head[..head.len().min(PREFIX)];
-    // The server ends a file at a payload of length 0, whatever the checksum says.
-    if is_zero(head.get(8..).unwrap_or(head)) && (head.len() == PREFIX || is_zero(head)) {
-        return Step::Zeros;
-    }
-    let stop = |skip, followed, last, detail| {
-        Step::Stop(Stop {
-            offset,
-            skip,
-            followed,
-            last,
-            detail,
-        })
-    };
+    // Space is added in steps of kilobytes, so a few zero bytes at the end are the front of a checksum.
     if head.len() < PREFIX {
-        return stop(
-            1,
-            FaultKind::Corrupt,
-            FaultKind::Torn,
-            format!("only {} bytes of a record are there", head.len()),
-        );
+        return Step::head_only(offset, 1, head.len());
+    }
+    // The server ends a file at a payload of length 0, whatever the checksum says.
+    if is_zero(&head[8..]) {
+        return Step::Zeros;
     }
     let length = usize::try_from(big(&head[8..])).unwrap_or(usize::MAX);
     if big(&head[..4]) != 0 || !(FIXED..=RECORD_BYTES_MAX - PREFIX - 1).contains(&length) {
-        let detail = format!(
-            "a record cannot have checksum field {:#x} and {length} bytes of payload",
-            big(&head[..8])
-        );
-        return stop(1, FaultKind::Corrupt, FaultKind::Corrupt, detail);
+        let field = big(&head[..8]);
+        let detail =
+            format!("a record cannot have checksum field {field:#x} and {length} bytes of payload");
+        return Step::corrupt(offset, 1, detail);
     }
     let stored = big(&head[..8]);
     let size = PREFIX + length + 1;
     let bytes = window.peek(size);
     if bytes.len() < size {
-        let detail = format!(
-            "a record of {size} bytes runs past the end of the file, {} bytes are there",
-            bytes.len()
-        );
-        return stop(1, FaultKind::Corrupt, FaultKind::Torn, detail);
+        return Step::past_end(offset, 1, size, bytes.len());
     }
-    let computed = adler32(&bytes[PREFIX..size - 1]);
-    let mark = bytes[size - 1];
-    let is_end_written = mark == END_OF_RECORD;
-    if u64::from(computed) == stored && is_end_written {
-        return Step::Frame(size);
-    }
-    if !is_end_written {
-        let last = if mark == 0 {
-            FaultKind::Torn
-        } else {
-            FaultKind::Corrupt
-        };
-        let detail = format!("the record's last byte is {mark:#04x} and not 'B'");
-        return stop(
-            if u64::from(computed) == stored {
-                size
+    let computed = u64::from(adler32(&bytes[PREFIX..size - 1]));
+    match bytes[size - 1] {
+        END_OF_RECORD if computed == stored => Step::Frame(size),
+        END_OF_RECORD => Step::Stop(Stop {
+            offset,
+            skip: size,
+            followed: FaultKind::Checksum,
+            last: FaultKind::Checksum,
+            detail: format!("stored {stored:08x} computed {computed:08x}"),
+        }),
+        mark => Step::Stop(Stop {
+            offset,
+            skip: if computed == stored { size } else { 1 },
+            followed: FaultKind::Corrupt,
+            last: if mark == 0 {
+                FaultKind::Torn
             } else {
-                1
+                FaultKind::Corrupt
             },
-            FaultKind::Corrupt,
-            last,
-            detail,
-        );
+            detail: format!("the record's last byte is {mark:#04x} and not 'B'"),
+        }),
     }
-    stop(
-        size,
-        FaultKind::Checksum,
-        FaultKind::Checksum,
-        format!("stored {stored:08x} computed {computed:08x}"),
-    )
+}
+
+fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
+    let payload = &bytes[PREFIX..bytes.len() - 1];
+    let lsn = lsn(payload);
+    Frame {
+        offset,
+        size: bytes.len() as u64,
+        body: Body::Entry {
+            lsn,
+            next: lsn.next(),
+            term: None,
+            sort: sort(payload),
+        },
+        payload: &payload[FIXED..],
+    }
 }
 
 /// Covers the payload only, although the server's source says more.

@@ -14,6 +14,9 @@ const WIDTH: usize = 64;
 /// The share of the line that one hole can take, so that a hole of millions does not push the records out of the picture.
 const HOLE_SHARE: u64 = 8;
 
+/// Parts of one position's room that can be told apart.
+const UNIT: u128 = 1 << 16;
+
 const BARS: [char; 2] = ['█', '▒'];
 const MISFILED: char = '!';
 const MISSING: char = '.';
@@ -132,24 +135,33 @@ impl Axis {
     }
 
     fn mark(&self, line: &mut [char], range: LsnRange, mark: char) {
-        let (Some(from), Some(to)) = (self.column(range.first), self.column(range.last)) else {
+        let (Some(from), Some(to)) = (self.room(range.first), self.room(range.last)) else {
             return;
         };
-        for cell in line.iter_mut().take(to + 1).skip(from) {
+        let from = self.column(from.0);
+        let to = self.column(to.1).max(from + 1);
+        for cell in line.iter_mut().take(to).skip(from) {
             *cell = mark;
         }
     }
 
-    /// The column of a position.
-    fn column(&self, lsn: Lsn) -> Option<usize> {
+    /// Where the room of a position begins and ends.
+    fn room(&self, lsn: Lsn) -> Option<(u128, u128)> {
         let n = self.parts.partition_point(|(range, _, _)| range.last < lsn);
         let (range, before, room) = self
             .parts
             .get(n)
             .filter(|(range, _, _)| range.first <= lsn)?;
-        let inside =
-            u128::from(lsn.0 - range.first.0) * u128::from(*room) / u128::from(range.count());
-        let at = (u128::from(*before) + inside) * WIDTH as u128 / u128::from(self.total.max(1));
-        usize::try_from(at).ok().map(|at| at.min(WIDTH - 1))
+        let count = u128::from(range.count());
+        let inside = u128::from(lsn.0 - range.first.0);
+        // Units are split so that a hole's many positions can share few of them.
+        let at =
+            |inside: u128| u128::from(*before) * UNIT + inside * u128::from(*room) * UNIT / count;
+        Some((at(inside), at(inside + 1)))
+    }
+
+    fn column(&self, at: u128) -> usize {
+        let column = at * WIDTH as u128 / (u128::from(self.total.max(1)) * UNIT);
+        usize::try_from(column).map_or(WIDTH, |column| column.min(WIDTH))
     }
 }

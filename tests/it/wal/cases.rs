@@ -74,7 +74,7 @@ fn answers() -> Vec<PathBuf> {
         .map(|entry| entry.unwrap());
     let paths: Vec<PathBuf> = files
         .filter(|entry| entry.file_name() == "expected.json")
-        .map(|entry| entry.into_path())
+        .map(walkdir::DirEntry::into_path)
         .collect();
     assert!(!paths.is_empty());
     paths

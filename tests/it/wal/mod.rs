@@ -1,11 +1,17 @@
 //! `wal-layout-check` and `wal dump`: folders with right answers, logs from a writer of their own, and hostile bytes.
 
 mod cases;
+mod etcd;
+mod keeper;
+mod reference;
+mod writer;
+mod zookeeper;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use casdiag::layout::{Choice, Inspection, inspect, load};
+use casdiag::layout::{Choice, Inspection, ProblemKind, Wal, inspect, load};
 use casdiag::report::wal::OUTPUTS;
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -47,4 +53,54 @@ fn output(name: &str, inspection: &Inspection) -> String {
 /// The machine-readable answer, as a script would read it.
 fn json(inspection: &Inspection) -> Value {
     serde_json::from_str(&output("json", inspection)).unwrap()
+}
+
+/// A folder to write segments into.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn text(&self) -> &str {
+        self.path().to_str().unwrap()
+    }
+
+    fn write(&self, file: &str, bytes: &[u8]) {
+        let path = self.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    fn remove(&self, file: &str) {
+        std::fs::remove_file(self.path().join(file)).unwrap();
+    }
+}
+
+/// The one WAL that was found.
+fn only(inspection: &Inspection) -> &Wal {
+    assert_eq!(inspection.wals.len(), 1);
+    &inspection.wals[0]
+}
+
+fn kinds(wal: &Wal) -> Vec<ProblemKind> {
+    wal.problems.iter().map(|problem| problem.kind).collect()
+}
+
+/// Runs the program; the exit code and what it wrote to both outputs.
+fn casdiag(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_casdiag"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(text).unwrap(),
+    )
 }
