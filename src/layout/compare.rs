@@ -58,6 +58,8 @@ pub struct Forecast {
 
 /// Nodes of one log that are compared with each other.
 const NODES_MAX: usize = 64;
+/// Stretches of one node that are compared with one of another.
+const OVERLAPS_MAX: usize = 1000;
 
 /// Compares the nodes of each log in each run; a log on one node alone is not compared.
 pub fn compare(wals: &[Wal]) -> Vec<Comparison> {
@@ -199,8 +201,10 @@ fn differ<'a>(left: &'a [Stretch], right: &'a [Stretch]) -> impl Iterator<Item =
         {
             from += 1;
         }
+        // Stretches of one node overlap only where it is damaged.
         right[from..]
             .iter()
+            .take(OVERLAPS_MAX)
             .take_while(|other| other.range.first <= stretch.range.last)
             .map(move |other| (stretch, other))
     });

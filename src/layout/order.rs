@@ -21,6 +21,13 @@ pub(super) struct Side {
     pub(super) is_hidden: bool,
 }
 
+impl Side {
+    /// The positions that should stand between the records in front and these.
+    pub(super) fn hole(&self) -> Option<LsnRange> {
+        LsnRange::new(self.expected, self.range.first.before())
+    }
+}
+
 /// Positions left out.
 pub(super) struct Hole {
     pub(super) kind: ProblemKind,

@@ -13,7 +13,7 @@ use super::rules::{Positions, Rules};
 
 /// Stretches and snapshot records that are kept of one WAL. A healthy one has a handful a segment; only a hostile one has as many
 /// stretches as records.
-const ITEMS_MAX: usize = 200_000;
+const ITEMS_MAX: usize = 100_000;
 
 /// A segment after its pass.
 pub(super) struct Scanned {

@@ -19,10 +19,12 @@ const MAGIC: &[u8; 8] = b"CDWALSEG";
 /// The only version there is.
 const VERSION: u64 = 1;
 const HEADER: usize = 32;
-/// Length and checksum.
-const PREFIX: usize = 8;
-/// LSN and term, which the length counts.
-const FIXED: usize = 16;
+/// The length field, which does not count itself.
+const LENGTH: usize = 4;
+/// Checksum, LSN and term, which the length counts.
+const FIXED: usize = 20;
+/// Where the checksummed part behind the checksum begins.
+const COVERED: usize = 8;
 const ALIGN: usize = 8;
 
 pub(super) const LAYOUT: Layout = Layout {
@@ -119,22 +121,22 @@ const FORM: Form = Form {
 
 fn measure(window: &mut Window<'_>) -> Step {
     let offset = window.offset();
-    let head = window.peek(PREFIX);
+    let head = window.peek(LENGTH + FIXED);
     if head.is_empty() {
         return Step::End;
     }
-    if is_zero(&head[..head.len().min(4)]) {
+    if is_zero(&head[..head.len().min(LENGTH)]) {
         return Step::Zeros;
     }
-    if head.len() < PREFIX {
+    if head.len() < LENGTH + FIXED {
         return Step::head_only(offset, ALIGN, head.len());
     }
     let length = usize::try_from(little(&head[..4])).unwrap_or(usize::MAX);
-    if !(FIXED..=RECORD_BYTES_MAX - 2 * PREFIX).contains(&length) {
+    if !(FIXED..=RECORD_BYTES_MAX - ALIGN).contains(&length) {
         let detail = format!("a record cannot be {length} bytes long");
         return Step::corrupt(offset, ALIGN, detail);
     }
-    let size = PREFIX + length;
+    let size = LENGTH + length;
     let padded = size.next_multiple_of(ALIGN);
     let bytes = window.peek(padded);
     if bytes.len() < padded {
@@ -176,13 +178,13 @@ fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
             term,
             sort: "record",
         },
-        payload: &bytes[PREFIX + FIXED..PREFIX + length],
+        payload: &bytes[LENGTH + FIXED..LENGTH + length],
     }
 }
 
 /// Covers the length, the LSN, the term and the payload.
 fn checksum(record: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&record[..4]), &record[PREFIX..])
+    crc32c::crc32c_append(crc32c::crc32c(&record[..4]), &record[COVERED..])
 }
 
 fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
@@ -190,9 +192,9 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     if !(FIXED..=RECORD_BYTES_MAX / 4).contains(&length) || !budget.pay(length) {
         return None;
     }
-    let padded = (PREFIX + length).next_multiple_of(ALIGN);
+    let padded = (LENGTH + length).next_multiple_of(ALIGN);
     let bytes = window.peek(padded).get(..padded)?;
-    let is_good = low32(little(&bytes[4..8])) == checksum(&bytes[..PREFIX + length]);
+    let is_good = low32(little(&bytes[4..8])) == checksum(&bytes[..LENGTH + length]);
     is_good.then(|| Found {
         size: padded,
         lsn: Some(Lsn(little(&bytes[8..16]))),

@@ -139,7 +139,7 @@ fn a_hole_inside_a_file_is_a_jump_unless_a_snapshot_record_stands_for_it() {
         assert_eq!(
             kinds(wal),
             [ProblemKind::MetadataConflict, ProblemKind::Jump]
-        )
+        );
     });
 }
 
@@ -161,13 +161,13 @@ fn a_rewrite_needs_a_higher_term_and_an_uncommitted_tail() {
         assert_eq!(wal.end(), Some(Lsn(10)));
     });
     judge(&rewrite((11, 2), (9, 2), 8), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Duplicate])
+        assert_eq!(kinds(wal), [ProblemKind::Duplicate]);
     });
     judge(&rewrite((11, 2), (9, 1), 8), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Backward])
+        assert_eq!(kinds(wal), [ProblemKind::Backward]);
     });
     judge(&rewrite((11, 2), (9, 3), 10), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::MetadataConflict])
+        assert_eq!(kinds(wal), [ProblemKind::MetadataConflict]);
     });
 }
 
@@ -181,7 +181,7 @@ fn a_tail_rewritten_up_to_the_next_name_is_not_misfiled() {
     });
     log.file(10, |file| file.entries(&entries(10..=12, 4)));
     judge(&log.save(), |wal| {
-        assert!(wal.problems.is_empty(), "{:?}", wal.problems)
+        assert!(wal.problems.is_empty(), "{:?}", wal.problems);
     });
 }
 
@@ -286,7 +286,7 @@ fn a_sector_of_zeros_in_the_last_file_is_a_tear_and_in_a_closed_one_a_wrong_chec
     let end = log.files[1].1.len();
     log.files[1].1[end - 30] ^= 4;
     judge(&log.save(), |wal| {
-        assert_eq!(kinds(wal)[0], ProblemKind::Checksum)
+        assert_eq!(kinds(wal)[0], ProblemKind::Checksum);
     });
 }
 
@@ -338,7 +338,7 @@ fn no_cut_that_loses_records_is_clean_but_one_between_records_of_the_last_file()
                     ),
                     (true, false) => assert_ne!(wal.verdict(), Verdict::Clean, "cut at {length}"),
                     (false, _) => {
-                        assert_eq!(wal.verdict(), Verdict::Damaged, "{name} cut at {length}")
+                        assert_eq!(wal.verdict(), Verdict::Damaged, "{name} cut at {length}");
                     }
                 }
             });

@@ -76,7 +76,7 @@ fn a_whole_log_is_clean_and_one_file_can_be_closed_early() {
         assert_eq!(
             (kinds(wal), notes(wal)),
             (vec![], vec![NoteKind::ShortOfNameEnd])
-        )
+        );
     });
 }
 
@@ -104,12 +104,12 @@ fn misfiled_entries_and_those_behind_the_end_of_the_name_are_found() {
     let mut logs = three();
     logs[1].1 = keeper(&[entries(11..=13, 1), entries(16..=20, 1)].concat());
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Jump])
+        assert_eq!(kinds(wal), [ProblemKind::Jump]);
     });
     let mut logs = three();
     logs[1].0 = "changelog_12_20.bin".to_owned();
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::NameMismatch])
+        assert_eq!(kinds(wal), [ProblemKind::NameMismatch]);
     });
 }
 
@@ -125,7 +125,7 @@ fn a_gap_is_explained_by_a_snapshot_that_covers_it() {
         assert_eq!(
             (kinds(wal), notes(wal)),
             (vec![], vec![NoteKind::GapExplainedBySnapshot])
-        )
+        );
     });
 }
 
@@ -147,7 +147,7 @@ fn zero_bytes_are_residue_at_the_end_and_damage_before() {
         assert_eq!(
             (kinds(wal), wal.verdict()),
             (vec![ProblemKind::ZeroTail], Verdict::Damaged)
-        )
+        );
     });
 }
 
@@ -159,12 +159,12 @@ fn an_empty_last_file_is_legal_and_one_before_is_not() {
         assert_eq!(
             (kinds(wal), notes(wal)),
             (vec![], vec![NoteKind::EmptySegment])
-        )
+        );
     });
     let mut logs = three();
     logs[1].1.clear();
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::EmptySegment])
+        assert_eq!(kinds(wal), [ProblemKind::EmptySegment]);
     });
 }
 
@@ -203,11 +203,11 @@ fn a_rewrite_is_appended_under_a_higher_term() {
     let mut logs = three();
     logs[1].1 = keeper(&[entries(11..=16, 1), entries(14..=20, 2)].concat());
     judge(&save(&logs), |wal| {
-        assert_eq!((kinds(wal), notes(wal)), (vec![], vec![NoteKind::Rewrite]))
+        assert_eq!((kinds(wal), notes(wal)), (vec![], vec![NoteKind::Rewrite]));
     });
     logs[1].1 = keeper(&[entries(11..=16, 1), entries(14..=20, 1)].concat());
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Duplicate])
+        assert_eq!(kinds(wal), [ProblemKind::Duplicate]);
     });
 }
 
@@ -219,7 +219,7 @@ fn detached_files_are_not_the_log() {
         &keeper(&entries(25..=30, 1)),
     );
     judge(&folder, |wal| {
-        assert_eq!((wal.segments.len(), kinds(wal)), (3, vec![]))
+        assert_eq!((wal.segments.len(), kinds(wal)), (3, vec![]));
     });
 }
 
@@ -279,10 +279,10 @@ fn a_compressed_file_cut_inside_a_block_is_not_one_left_open() {
             }
         });
     }
-    let mut damaged = bytes.clone();
+    let mut damaged = bytes;
     damaged[20] ^= 0xff;
     logs[2].1 = damaged;
     judge(&save(&logs), |wal| {
-        assert_ne!(wal.verdict(), Verdict::Clean)
+        assert_ne!(wal.verdict(), Verdict::Clean);
     });
 }

@@ -1,8 +1,11 @@
 //! `wal-layout-check` and `wal dump`: folders with right answers, logs from a writer of their own, and hostile bytes.
 
 mod cases;
+mod declared;
 mod etcd;
+mod hostile;
 mod keeper;
+mod outputs;
 mod reference;
 mod writer;
 mod zookeeper;
@@ -11,7 +14,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use casdiag::layout::{Choice, Inspection, ProblemKind, Wal, inspect, load};
+use casdiag::layout::{Choice, Declared, Inspection, ProblemKind, Wal, inspect, load};
 use casdiag::report::wal::OUTPUTS;
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -36,10 +39,21 @@ fn check(path: &Path) -> Inspection {
 }
 
 fn check_with(path: &Path, layout: &Path) -> Inspection {
-    inspect(
-        &[path.to_path_buf()],
-        &Choice::Declared(Box::new(load(layout).unwrap())),
-    )
+    let choice = Choice::Declared(Box::new(load_layout(layout)));
+    inspect(&[path.to_path_buf()], &choice)
+}
+
+fn load_layout(path: &Path) -> Declared {
+    load(path).unwrap()
+}
+
+/// A text of the repository.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the repository's own files are small"
+)]
+fn document(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
 /// An output as text.

@@ -5,7 +5,7 @@ use std::path::Path;
 use casdiag::layout::{ProblemKind, Severity, Verdict};
 use casdiag::vocab::Lsn;
 
-use super::writer::{entries, reference, reference_record};
+use super::writer::{Entry, entries, reference, reference_record};
 use super::{Folder, casdiag, check, kinds, only, output};
 
 /// Segments 1 and 0xeb as a write before recovery leaves them: the second process life's records stand in the first segment.
@@ -96,11 +96,7 @@ fn the_picture_marks_misfiled_and_missing_positions() {
     );
     // Eight positions are nowhere: their share of the line is bounded by an eighth of the records.
     let line = text.lines().find(|line| line.starts_with("  n |")).unwrap();
-    assert_eq!(
-        line.chars().filter(|&c| c == '!').count() > 7,
-        true,
-        "{line}"
-    );
+    assert!(line.chars().filter(|&c| c == '!').count() > 7, "{line}");
     assert!(
         line.contains('█') && line.contains('▒') && line.contains('.'),
         "{line}\n{bar}"
@@ -269,7 +265,7 @@ fn a_record_whose_last_sector_was_never_written_is_a_tear() {
 
 #[test]
 fn the_same_record_twice_a_renamed_segment_and_a_hole_have_their_names() {
-    let write = |segments: &[(u64, u64, Vec<(u64, u64)>)]| {
+    let write = |segments: &[(u64, u64, Vec<Entry>)]| {
         let folder = Folder::new();
         for (name, header, entries) in segments {
             folder.write(

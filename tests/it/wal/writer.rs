@@ -42,7 +42,7 @@ pub(crate) fn reference(first: u64, log: u64, entries: &[Entry]) -> Vec<u8> {
 }
 
 pub(crate) fn reference_record(lsn: u64, term: u64, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(16 + payload.len()).unwrap().to_le_bytes();
+    let length = u32::try_from(20 + payload.len()).unwrap().to_le_bytes();
     let mut content = lsn.to_le_bytes().to_vec();
     content.extend(term.to_le_bytes());
     content.extend(payload);

@@ -72,7 +72,7 @@ fn epochs_and_zero_tails_are_legal_and_positions_are_written_as_zxids() {
     );
     let inside = save(&[log(&[zxids(EPOCH_1, 1..=3), zxids(EPOCH_2, 1..=2)].concat())]);
     judge(&inside, |wal| {
-        assert!(wal.problems.is_empty() && notes(wal) == [NoteKind::EpochChange])
+        assert!(wal.problems.is_empty() && notes(wal) == [NoteKind::EpochChange]);
     });
 }
 
@@ -96,7 +96,7 @@ fn a_hole_needs_a_snapshot_that_ends_right_before_the_next_file() {
         assert_eq!(notes(wal), [NoteKind::GapExplainedBySnapshot]);
     });
     judge(&snapshot("snapshot.10000001d"), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Gap])
+        assert_eq!(kinds(wal), [ProblemKind::Gap]);
     });
 }
 
@@ -139,7 +139,7 @@ fn misfiled_transactions_and_a_renamed_log_are_found_though_the_server_is_silent
     let mut twice = three();
     twice[1] = log(&zxids(EPOCH_1, 9..=20));
     judge(&save(&twice), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Duplicate])
+        assert_eq!(kinds(wal), [ProblemKind::Duplicate]);
     });
 }
 
@@ -151,7 +151,7 @@ fn names_are_ordered_as_numbers() {
         log(&zxids(0, 0x101..=0x102)),
     ];
     judge(&save(&logs), |wal| {
-        assert!(wal.problems.is_empty(), "{:?}", wal.problems)
+        assert!(wal.problems.is_empty(), "{:?}", wal.problems);
     });
 }
 
@@ -215,7 +215,7 @@ fn flipped_bits_and_empty_files_have_their_names() {
     let mut logs = three();
     logs[1].1[16 + 12 + 40] ^= 1;
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::Checksum])
+        assert_eq!(kinds(wal), [ProblemKind::Checksum]);
     });
     let mut logs = three();
     logs[2].1.clear();
@@ -228,12 +228,12 @@ fn flipped_bits_and_empty_files_have_their_names() {
     let mut logs = three();
     logs[1].1.clear();
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::EmptySegment])
+        assert_eq!(kinds(wal), [ProblemKind::EmptySegment]);
     });
     let mut logs = three();
     logs[2].1.truncate(9);
     judge(&save(&logs), |wal| {
-        assert_eq!(kinds(wal), [ProblemKind::BadHeader])
+        assert_eq!(kinds(wal), [ProblemKind::BadHeader]);
     });
 }
 
