@@ -163,6 +163,7 @@ impl About<'_> {
     fn wrong_record(&self) -> String {
         let tip = self
             .tip()
+            .max(self.problem.lsn_to)
             .filter(|&tip| Some(tip) > self.problem.lsn)
             .map(|tip| format!(", up to {}", self.show(tip)));
         let rest = tip.unwrap_or_default();

@@ -229,6 +229,9 @@ impl Judge<'_> {
         problem.lsn_to = behind
             .map(|behind| behind.last)
             .filter(|&last| Some(last) > lsn);
+        let lost = problem.lsn.zip(problem.lsn_to);
+        let lost = lost.and_then(|(first, last)| LsnRange::new(first, last));
+        self.lost.extend(lost);
         self.loss = Some(self.problems.len().saturating_sub(1));
     }
 

@@ -93,7 +93,7 @@ fn frames(
             Measured::Stop(stop) => break stop,
         };
         let bytes = &window.peek(size.total)[..size.total];
-        let (record, body) = match verify(&bytes[PREFIX..PREFIX + size.record], chain) {
+        let (record, body, payload) = match verify(&bytes[PREFIX..PREFIX + size.record], chain) {
             Ok(verified) => verified,
             Err((kind, detail)) => {
                 // The server's own rule: in the last file, a wrong frame with a sector of zeros is a tear that it repairs.
@@ -122,7 +122,7 @@ fn frames(
             offset,
             size: size.total as u64,
             body,
-            payload: record.data,
+            payload,
         };
         sink(&frame);
         scan.count(&frame);
@@ -139,8 +139,11 @@ fn frames(
     salvage::stop(window, scan, stop, search);
 }
 
+/// A record, what it is, and its payload.
+type Verified<'a> = (Record<'a>, Body, &'a [u8]);
+
 /// Reads a record and tests its checksum, which goes on from the record before.
-fn verify(bytes: &[u8], chain: Option<u32>) -> Result<(Record<'_>, Body), (FaultKind, String)> {
+fn verify(bytes: &[u8], chain: Option<u32>) -> Result<Verified<'_>, (FaultKind, String)> {
     let Some(record) = decode(bytes) else {
         let detail = "the record is not a protobuf message of the layout";
         return Err((FaultKind::Corrupt, detail.to_owned()));
@@ -153,7 +156,7 @@ fn verify(bytes: &[u8], chain: Option<u32>) -> Result<(Record<'_>, Body), (Fault
         }
     }
     match body(&record) {
-        Some(body) => Ok((record, body)),
+        Some((body, payload)) => Ok((record, body, payload)),
         None => Err((
             FaultKind::Corrupt,
             format!("a record of type {} cannot be read as one", record.sort),
@@ -304,11 +307,12 @@ fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     Some(record)
 }
 
-fn body(record: &Record<'_>) -> Option<Body> {
-    Some(match record.sort {
+/// What a record is, and its payload: of an entry the data that was replicated, else the whole message.
+fn body<'a>(record: &Record<'a>) -> Option<(Body, &'a [u8])> {
+    let body = match record.sort {
         METADATA => Body::Metadata,
         ENTRY => {
-            let [_, sort, term, lsn] = fields(record.data)?;
+            let ([_, sort, term, lsn], data) = fields(record.data)?;
             let lsn = Lsn(lsn);
             let sort = match sort {
                 0 => "normal",
@@ -316,15 +320,16 @@ fn body(record: &Record<'_>) -> Option<Body> {
                 2 => "conf-change-v2",
                 _ => "unknown",
             };
-            Body::Entry {
+            let body = Body::Entry {
                 lsn,
                 next: lsn.next(),
                 term: Some(Term(term)),
                 sort,
-            }
+            };
+            return Some((body, data));
         }
         STATE => {
-            let [_, term, _, commit] = fields(record.data)?;
+            let ([_, term, _, commit], _) = fields(record.data)?;
             Body::Commit {
                 lsn: Lsn(commit),
                 term: Term(term),
@@ -332,14 +337,15 @@ fn body(record: &Record<'_>) -> Option<Body> {
         }
         CHAIN => Body::Chain { value: record.crc },
         SNAPSHOT => {
-            let [_, index, term, _] = fields(record.data)?;
+            let ([_, index, term, _], _) = fields(record.data)?;
             Body::Snapshot {
                 lsn: Lsn(index),
                 term: Term(term),
             }
         }
         _ => return None,
-    })
+    };
+    Some((body, record.data))
 }
 
 enum Value<'a> {
@@ -347,27 +353,31 @@ enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// The numbers of fields 1 to 3; `None` if the bytes are no protobuf message.
-fn fields(message: &[u8]) -> Option<[u64; 4]> {
+/// The numbers of fields 1 to 3 and the bytes of field 4; `None` if the bytes are no protobuf message.
+fn fields(message: &[u8]) -> Option<([u64; 4], &[u8])> {
     let mut numbers = [0; 4];
+    let mut data: &[u8] = &[];
     let mut rest = message;
     while !rest.is_empty() {
-        let ((number, value), behind) = field(rest)?;
-        if let (Some(slot), Value::Number(value)) = (numbers.get_mut(number), value) {
-            *slot = value;
+        let (field, behind) = field(rest)?;
+        match field {
+            (number @ 1..4, Value::Number(value)) => numbers[number] = value,
+            (4, Value::Bytes(bytes)) => data = bytes,
+            _ => {}
         }
         rest = behind;
     }
-    Some(numbers)
+    Some((numbers, data))
 }
 
 /// As [`fields`], with zeros for a message that is none.
 fn varints(message: &[u8]) -> [u64; 4] {
-    fields(message).unwrap_or_default()
+    fields(message).map_or([0; 4], |(numbers, _)| numbers)
 }
 
 type Tagged<'a> = (usize, Value<'a>);
 
+#[inline]
 fn field(bytes: &[u8]) -> Option<(Tagged<'_>, &[u8])> {
     let (tag, rest) = varint(bytes)?;
     let number = usize::try_from(tag >> 3).ok()?;
@@ -388,7 +398,11 @@ fn field(bytes: &[u8]) -> Option<(Tagged<'_>, &[u8])> {
 }
 
 /// A protobuf varint: seven bits a byte, lowest first, ten bytes at most.
+#[inline]
 pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    if let [byte @ 0..0x80, rest @ ..] = bytes {
+        return Some((u64::from(*byte), rest));
+    }
     let mut number = 0_u64;
     for (n, &byte) in bytes.iter().take(10).enumerate() {
         number |= u64::from(byte & 0x7f) << (7 * n);
@@ -417,7 +431,7 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget, seed: &mut Option<u32>) -
     }
     let bytes = window.peek(total).get(..total)?;
     let record = decode(&bytes[PREFIX..PREFIX + record_size])?;
-    let body = body(&record)?;
+    let (body, _) = body(&record)?;
     let is_good = seed.is_some_and(|seed| crc32c::crc32c_append(seed, record.data) == record.crc)
         && record.sort != CHAIN;
     *seed = Some(record.crc);
