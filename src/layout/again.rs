@@ -67,7 +67,8 @@ impl Judge<'_> {
     /// Positions that were left out before, or lie below the beginning.
     fn fill(&mut self, n: usize, run: Run, is_first: bool, range: LsnRange) {
         let is_placed = is_first
-            && (self.rules.naming != Naming::First || self.segments[n].name.lsn == Some(run.first));
+            && (self.rules.naming != Naming::First
+                || self.segments[n].segment.name_lsn == Some(run.first));
         let is_told = self.mismatched == Some(n);
         let expected = self.log.next();
         if !is_placed && !is_told {

@@ -93,7 +93,7 @@ fn identity(segments: &[Scanned]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for identity in segments
         .iter()
-        .filter_map(|scanned| scanned.scan.identity.as_deref())
+        .filter_map(|scanned| scanned.identity.as_deref())
     {
         *counts.entry(identity).or_default() += 1;
     }
@@ -140,7 +140,7 @@ impl Judge<'_> {
     fn segment(&mut self, n: usize) {
         let scanned = &self.segments[n];
         self.missing_numbers(n);
-        for fault in &scanned.scan.faults {
+        for fault in &scanned.faults {
             match fault.kind {
                 FaultKind::Header => {
                     self.damage(
@@ -149,7 +149,7 @@ impl Judge<'_> {
                         Some(fault.offset),
                         fault.detail.clone(),
                     )
-                    .lsn = scanned.name.lsn;
+                    .lsn = scanned.segment.name_lsn;
                     self.loss = Some(self.problems.len().saturating_sub(1));
                 }
                 FaultKind::Identity => {
@@ -205,7 +205,11 @@ impl Judge<'_> {
 
     /// Numbered segments leave none out.
     fn missing_numbers(&mut self, n: usize) {
-        let seq = |n: usize| self.segments.get(n).and_then(|scanned| scanned.name.seq);
+        let seq = |n: usize| {
+            self.segments
+                .get(n)
+                .and_then(|scanned| scanned.segment.name_seq)
+        };
         let (Some(before), Some(here)) = (n.checked_sub(1).and_then(seq), seq(n)) else {
             return;
         };
@@ -233,7 +237,7 @@ impl Judge<'_> {
     /// A segment of another log is not this one's: what it holds counts for nothing here.
     fn is_foreign(&mut self, n: usize) -> bool {
         let scanned = &self.segments[n];
-        let (Some(here), Some(log)) = (scanned.scan.identity.as_deref(), self.identity) else {
+        let (Some(here), Some(log)) = (scanned.identity.as_deref(), self.identity) else {
             return false;
         };
         if here == log {
@@ -254,7 +258,7 @@ impl Judge<'_> {
     /// The header's own first position: judged only where it is not the name's wrong, which the first record tells.
     fn header(&mut self, n: usize) {
         let scanned = &self.segments[n];
-        let (Some(header), Some(name)) = (scanned.scan.header_lsn, scanned.name.lsn) else {
+        let (Some(header), Some(name)) = (scanned.header_lsn, scanned.segment.name_lsn) else {
             return;
         };
         let first = scanned.segment.first_lsn;
@@ -414,11 +418,11 @@ impl Judge<'_> {
             if self.rules.naming != Naming::First {
                 return Some((piece.range, segment));
             }
-            let name = self.segments[segment].name.lsn?;
+            let name = self.segments[segment].segment.name_lsn?;
             let next = self
                 .segments
                 .get(segment + 1)
-                .and_then(|scanned| scanned.name.lsn);
+                .and_then(|scanned| scanned.segment.name_lsn);
             let last = next.map_or(piece.range.last, |next| piece.range.last.min(next.before()));
             Some((LsnRange::new(piece.range.first.max(name), last)?, segment))
         });

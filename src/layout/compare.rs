@@ -18,6 +18,8 @@ pub struct Comparison {
     pub identity: Option<String>,
     /// How the system writes a position.
     pub notation: LsnNotation,
+    /// The nodes' WALs, by their place in the list that was compared.
+    pub wals: Vec<usize>,
     /// What each node has, in the order of the paths.
     pub nodes: Vec<Reach>,
     /// Each failover that would not go well.
@@ -63,20 +65,20 @@ const OVERLAPS_MAX: usize = 1000;
 
 /// Compares the nodes of each log in each run; a log on one node alone is not compared.
 pub fn compare(wals: &[Wal]) -> Vec<Comparison> {
-    let mut groups: BTreeMap<(&str, &str, Option<String>), Vec<&Wal>> = BTreeMap::new();
-    for wal in wals
-        .iter()
-        .filter(|wal| !wal.found.is_empty() || !wal.misfiled.is_empty())
-    {
-        groups
-            .entry((&wal.run, &wal.layout, wal.identity.as_deref().map(cluster)))
-            .or_default()
-            .push(wal);
+    let mut groups: BTreeMap<(&str, &str, Option<String>), Vec<usize>> = BTreeMap::new();
+    for (n, wal) in wals.iter().enumerate() {
+        if !wal.found.is_empty() || !wal.misfiled.is_empty() {
+            let group = (
+                wal.run.as_str(),
+                wal.layout.as_str(),
+                wal.identity.as_deref().map(cluster),
+            );
+            groups.entry(group).or_default().push(n);
+        }
     }
+    let groups = groups.into_iter().filter(|(_, places)| places.len() > 1);
     groups
-        .into_iter()
-        .filter(|(_, wals)| wals.len() > 1)
-        .map(|((_, layout, identity), wals)| comparison(layout.to_owned(), identity, &wals))
+        .map(|((_, layout, identity), places)| comparison(layout, identity, wals, places))
         .collect()
 }
 
@@ -88,8 +90,14 @@ fn cluster(identity: &str) -> String {
         .to_owned()
 }
 
-fn comparison(layout: String, identity: Option<String>, wals: &[&Wal]) -> Comparison {
-    let wals = &wals[..wals.len().min(NODES_MAX)];
+fn comparison(
+    layout: &str,
+    identity: Option<String>,
+    all: &[Wal],
+    mut places: Vec<usize>,
+) -> Comparison {
+    places.truncate(NODES_MAX);
+    let wals: Vec<&Wal> = places.iter().filter_map(|&n| all.get(n)).collect();
     let nodes: Vec<Reach> = wals.iter().map(|wal| reach(wal)).collect();
     let mut forecasts = Vec::new();
     let mut differing = Vec::new();
@@ -110,7 +118,8 @@ fn comparison(layout: String, identity: Option<String>, wals: &[&Wal]) -> Compar
         .first()
         .map_or(LsnNotation::Decimal, |wal| wal.notation);
     Comparison {
-        layout,
+        layout: layout.to_owned(),
+        wals: places,
         identity,
         notation,
         nodes,

@@ -35,7 +35,6 @@ impl Judge<'_> {
             );
         }
         match scanned
-            .scan
             .faults
             .iter()
             .find(|fault| fault.kind.ends_segment())
@@ -54,7 +53,7 @@ impl Judge<'_> {
         let is_short = scanned
             .segment
             .max_lsn
-            .zip(scanned.name.last)
+            .zip(scanned.segment.name_last)
             .is_some_and(|(max, last)| max < last);
         if is_short && !is_last && self.continues(n) {
             let why =
@@ -125,8 +124,8 @@ impl Judge<'_> {
 
     fn tail(&mut self, n: usize, is_last: bool) {
         let scanned = &self.segments[n];
-        let offset = scanned.scan.end_offset;
-        match scanned.scan.tail {
+        let offset = scanned.segment.end_offset;
+        match scanned.tail {
             Tail::Exact | Tail::Torn | Tail::Bad | Tail::OpenStream => {}
             // A reader goes on with the next file at the first zero length, so a tail that was not cut off costs nothing.
             Tail::Zeros(count) if self.rules.is_tail_cut && !is_last => {
@@ -163,7 +162,7 @@ impl Judge<'_> {
                 let detail = format!(
                     "after {zeros} zero bytes, which end the segment, other bytes stand from offset {at} on"
                 );
-                let residue = match (scanned.scan.behind, is_last) {
+                let residue = match (scanned.behind, is_last) {
                     (None, true) => self.rules.data_after_zeros,
                     (None, false) if self.rules.data_after_zeros == Residue::Legal => {
                         Residue::Legal
@@ -194,7 +193,7 @@ impl Judge<'_> {
         let lsn = self
             .side_next(n)
             .or(self.log.next())
-            .or(self.segments[n].name.lsn);
+            .or(self.segments[n].segment.name_lsn);
         let severity = match end.residue {
             Residue::Damage => Severity::Damage,
             Residue::Crash => Severity::CrashResidue,
@@ -209,7 +208,7 @@ impl Judge<'_> {
                 return;
             }
         };
-        let behind = self.segments[n].scan.behind;
+        let behind = self.segments[n].behind;
         let detail = match behind {
             Some(behind) => {
                 let range = LsnRange {
@@ -251,7 +250,7 @@ impl Judge<'_> {
         };
         next.segment
             .first_lsn
-            .or(next.name.lsn)
+            .or(next.segment.name_lsn)
             .is_some_and(|lsn| self.goes_on_at(lsn))
     }
 }

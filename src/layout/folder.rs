@@ -1,6 +1,6 @@
 //! Which folders under the given paths hold a WAL, of which layout, on which node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -49,8 +49,6 @@ pub struct Folder {
 pub struct SegmentFile {
     /// File name.
     pub file: String,
-    /// Where.
-    pub path: PathBuf,
     /// What the name says.
     pub name: SegmentName,
 }
@@ -82,7 +80,7 @@ pub struct Found {
 /// Looks through the paths, folders with everything below them.
 pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
     let mut found = Found::default();
-    let mut listing: BTreeMap<PathBuf, BTreeMap<String, PathBuf>> = BTreeMap::new();
+    let mut listing: BTreeMap<PathBuf, Files> = BTreeMap::new();
     for path in paths {
         list(path, &mut listing, &mut found.unread);
     }
@@ -90,41 +88,38 @@ pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
     for (path, files) in &listing {
         let mut claimed = 0;
         for format in candidates(choice) {
-            for (file, _) in files
-                .iter()
-                .filter(|(file, _)| format.snapshot(file).is_some())
-            {
-                snapshots.extend(
-                    format
-                        .snapshot(file)
-                        .map(|lsn| (format.id().to_owned(), path.clone(), lsn, file.clone())),
-                );
-            }
+            let layout = format.id();
+            snapshots.extend(files.iter().filter_map(|file| {
+                let lsn = format.snapshot(file)?;
+                Some((layout.to_owned(), path.clone(), lsn, file.clone()))
+            }));
             if let Some(folder) = folder(path, files, &format, choice) {
                 claimed += folder.segments.len();
                 found.folders.push(folder);
             }
         }
         if claimed == 0
-            && let Some(example) = files.keys().next()
+            && let Some(example) = files.first()
         {
             found.unknown.push(Unknown {
                 path: path.display().to_string(),
                 files: files.len() as u64,
                 example: example.clone(),
-                resembles: files.iter().find_map(|(file, path)| resembles(file, path)),
+                resembles: files.iter().find_map(|file| resembles(file, path)),
             });
         }
     }
+    // The order in which a folder lists its files is nobody's.
+    found.unread.sort();
     name_nodes(&mut found.folders, paths);
     attribute(&mut found.folders, snapshots);
     found
 }
 
-type Files = BTreeMap<String, PathBuf>;
+type Files = BTreeSet<String>;
 
 fn list(root: &Path, listing: &mut BTreeMap<PathBuf, Files>, unread: &mut Vec<Unread>) {
-    for entry in WalkDir::new(root).sort_by_file_name() {
+    for entry in WalkDir::new(root) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -148,10 +143,7 @@ fn list(root: &Path, listing: &mut BTreeMap<PathBuf, Files>, unread: &mut Vec<Un
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = entry.file_name().to_string_lossy().into_owned();
-        listing
-            .entry(folder)
-            .or_default()
-            .insert(file, path.to_path_buf());
+        listing.entry(folder).or_default().insert(file);
     }
 }
 
@@ -168,18 +160,17 @@ fn candidates(choice: &Choice) -> Vec<Format> {
 fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Option<Folder> {
     let mut segments = Vec::new();
     let mut others = Vec::new();
-    for (file, path) in files {
+    for file in files {
         match format.name(file).filter(|_| !is_ignored(choice, file)) {
             Some(name) => segments.push(SegmentFile {
                 file: file.clone(),
-                path: path.clone(),
                 name,
             }),
             None => others.push(file.clone()),
         }
     }
     if segments.is_empty()
-        || !is_claimed(&segments, &others, format, choice)
+        || !is_claimed(path, &segments, &others, format, choice)
         || is_detached(path, format)
     {
         return None;
@@ -217,6 +208,7 @@ fn is_ignored(choice: &Choice, file: &str) -> bool {
 
 /// Whether the files are this layout's: by what the user said, by names that nobody else uses, or by the content of any of them.
 fn is_claimed(
+    path: &Path,
     segments: &[SegmentFile],
     others: &[String],
     format: &Format,
@@ -232,7 +224,7 @@ fn is_claimed(
     has_company
         || segments
             .iter()
-            .any(|segment| head(&segment.path).is_ok_and(|head| (layout.sniff)(&head)))
+            .any(|segment| head(&path.join(&segment.file)).is_ok_and(|head| (layout.sniff)(&head)))
 }
 
 /// Changelogs that the server itself moved out of the way are not a WAL.
@@ -255,7 +247,7 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// What a file name looks like that no reader here is for.
-fn resembles(file: &str, path: &Path) -> Option<&'static str> {
+fn resembles(file: &str, folder: &Path) -> Option<&'static str> {
     let is_hex = |text: &str, count: usize| {
         text.len() == count
             && text
@@ -275,7 +267,7 @@ fn resembles(file: &str, path: &Path) -> Option<&'static str> {
     {
         return Some(base).map(|_| "raft-wal segments, which this version cannot read");
     }
-    if is_number(file, 8) && path.parent().is_some_and(|folder| folder.ends_with("wal")) {
+    if is_number(file, 8) && folder.ends_with("wal") {
         return Some("Prometheus WAL, which this version cannot read");
     }
     let is_wal = Path::new(file)

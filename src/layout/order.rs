@@ -75,8 +75,8 @@ impl Judge<'_> {
     /// The first record of the whole log.
     fn begin(&mut self, n: usize, run: Run) {
         let promised = self.segments[0]
-            .name
-            .lsn
+            .segment
+            .name_lsn
             .filter(|_| n > 0 && self.rules.naming != Naming::Nothing);
         let first = promised.map_or(run.first, |lsn| {
             lsn.max(Lsn(self.rules.origin)).min(run.first)
@@ -130,7 +130,11 @@ impl Judge<'_> {
 
     /// The first record of a segment and the segment's name.
     fn first_of_segment(&mut self, n: usize, run: Run) {
-        let Some(name) = self.segments[n].name.lsn.filter(|&name| name != run.first) else {
+        let Some(name) = self.segments[n]
+            .segment
+            .name_lsn
+            .filter(|&name| name != run.first)
+        else {
             return;
         };
         let show = |lsn| self.format.notation().show(lsn);
@@ -172,8 +176,8 @@ impl Judge<'_> {
 
     fn past_name_end(&mut self, n: usize, run: Run) {
         let Some(end) = self.segments[n]
-            .name
-            .last
+            .segment
+            .name_last
             .filter(|&end| run.first <= end && run.last > end)
         else {
             return;
@@ -300,13 +304,13 @@ impl Judge<'_> {
     /// Whether a reader that chooses by name opens another segment for a run, or would if the run were where it belongs.
     fn is_misfiled(&self, n: usize, run: Run) -> bool {
         let is_past_end = self.segments[n]
-            .name
-            .last
+            .segment
+            .name_last
             .is_some_and(|end| run.first > end);
         let next = self
             .segments
             .get(n + 1)
-            .and_then(|scanned| scanned.name.lsn);
+            .and_then(|scanned| scanned.segment.name_lsn);
         is_past_end || next.map_or(self.rules.is_jump_misfiled, |next| run.first >= next)
     }
 

@@ -3,8 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::parsers::wal::{Body, Context, FaultKind, Frame, Scan, SegmentName, Tail};
+use crate::parsers::wal::{
+    Behind, Body, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
+};
 use crate::vocab::{Lsn, Term};
 
 use super::folder::Folder;
@@ -18,8 +21,14 @@ const ITEMS_MAX: usize = 100_000;
 /// A segment after its pass.
 pub(super) struct Scanned {
     pub(super) segment: Segment,
-    pub(super) name: SegmentName,
-    pub(super) scan: Scan,
+    /// What stands behind the last verified frame.
+    pub(super) tail: Tail,
+    pub(super) faults: Vec<Fault>,
+    pub(super) behind: Option<Behind>,
+    /// The first position as the header states it.
+    pub(super) header_lsn: Option<Lsn>,
+    /// Which log it says it belongs to.
+    pub(super) identity: Option<Arc<str>>,
     pub(super) items: Vec<Item>,
     /// The first state record that commits what is not there.
     pub(super) ahead: Option<Ahead>,
@@ -75,10 +84,11 @@ pub(super) fn pass(folder: &Folder) -> Pass {
             chain: state.chain_for(file.name),
         };
         let mut segment = Segment::named(&file.file, file.name);
+        let path = folder.path.join(&file.file);
         let mut items = Vec::new();
         let mut is_growing = false;
         state.begin_segment();
-        let scan = match open(&file.path) {
+        let scan = match open(&path) {
             Ok((reader, size)) => {
                 context.size = size;
                 segment.size = size;
@@ -87,7 +97,7 @@ pub(super) fn pass(folder: &Folder) -> Pass {
                     .read(&mut reader.take(size), &context, &mut |frame| {
                         state.frame(frame, &folder.rules, &mut segment, &mut items);
                     });
-                is_growing = fs::metadata(&file.path).is_ok_and(|it| it.len() != size);
+                is_growing = fs::metadata(&path).is_ok_and(|it| it.len() != size);
                 scan
             }
             Err(error) => Scan::unreadable(&error),
@@ -98,7 +108,7 @@ pub(super) fn pass(folder: &Folder) -> Pass {
             .filter(|fault| fault.kind == FaultKind::Unreadable)
         {
             pass.unread.push(Unread {
-                path: file.path.display().to_string(),
+                path: path.display().to_string(),
                 detail: fault.detail.clone(),
             });
         }
@@ -106,10 +116,14 @@ pub(super) fn pass(folder: &Folder) -> Pass {
         state.name = Some((file.name, segment.last_lsn));
         let ahead = state.end_segment(&scan);
         segment.finish(&scan);
+        items.shrink_to_fit();
         pass.segments.push(Scanned {
             segment,
-            name: file.name,
-            scan,
+            tail: scan.tail,
+            faults: scan.faults,
+            behind: scan.behind,
+            header_lsn: scan.header_lsn,
+            identity: state.share(scan.identity),
             items,
             ahead,
             is_growing,
@@ -177,6 +191,7 @@ struct State {
     chain: Option<u64>,
     /// The name of the segment before, and its last position.
     name: Option<(SegmentName, Option<Lsn>)>,
+    identity: Option<Arc<str>>,
     /// The last position of the log, records and snapshots.
     last: Option<Lsn>,
     commit: Option<Lsn>,
@@ -203,6 +218,15 @@ impl State {
             _ => name.lsn.is_none() || name.lsn == last.map(Lsn::next),
         };
         self.chain.filter(|_| is_next)
+    }
+
+    /// The same text for the segments of one log, of which there can be very many.
+    fn share(&mut self, identity: Option<String>) -> Option<Arc<str>> {
+        let identity = identity?;
+        if self.identity.as_deref() != Some(identity.as_str()) {
+            self.identity = Some(Arc::from(identity));
+        }
+        self.identity.clone()
     }
 
     fn end_segment(&mut self, scan: &Scan) -> Option<Ahead> {

@@ -3,7 +3,7 @@
 use crate::vocab::{Lsn, LsnRange};
 
 use super::check::Judge;
-use super::model::ProblemKind;
+use super::model::{ProblemKind, Severity};
 use super::order::{Hole, Side};
 use super::rules::Naming;
 
@@ -119,15 +119,26 @@ impl Judge<'_> {
             return;
         }
         let mut found: Vec<(usize, LsnRange)> = Vec::new();
+        // Of a segment that is damaged itself, the damage says enough.
+        let mut damaged: Vec<usize> = self
+            .problems
+            .iter()
+            .filter(|it| it.severity == Severity::Damage)
+            .map(|it| it.segment)
+            .collect();
+        damaged.sort_unstable();
         for piece in self.log.pieces() {
-            let Some(segment) = piece.segment else {
+            let Some(segment) = piece
+                .segment
+                .filter(|segment| damaged.binary_search(&(segment + 1)).is_err())
+            else {
                 continue;
             };
             let Some(next) = self
                 .segments
                 .get(segment + 1)
                 .filter(|next| next.segment.entries == 0)
-                .and_then(|next| next.name.lsn)
+                .and_then(|next| next.segment.name_lsn)
             else {
                 continue;
             };

@@ -287,6 +287,9 @@ struct Record<'a> {
 
 /// `walpb.Record`: 1 type, 2 checksum, 3 data. A field that is absent is zero, as protobuf has it.
 fn decode(bytes: &[u8]) -> Option<Record<'_>> {
+    if let Some(record) = decode_usual(bytes) {
+        return Some(record);
+    }
     let mut record = Record {
         sort: 0,
         crc: 0,
@@ -307,12 +310,37 @@ fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     Some(record)
 }
 
+/// A record with its three fields in the order in which every etcd writes them; most of the time goes here.
+fn decode_usual(bytes: &[u8]) -> Option<Record<'_>> {
+    let (sort, rest) = tagged(bytes, 0x08)?;
+    let (crc, rest) = tagged(rest, 0x10)?;
+    let (length, data) = tagged(rest, 0x1a)?;
+    let crc = u32::try_from(crc).ok()?;
+    (data.len() as u64 == length).then_some(Record { sort, crc, data })
+}
+
+/// `raftpb.Entry` with its four fields in the order in which every etcd writes them.
+fn entry_usual(message: &[u8]) -> Option<([u64; 4], &[u8])> {
+    let (sort, rest) = tagged(message, 0x08)?;
+    let (term, rest) = tagged(rest, 0x10)?;
+    let (index, rest) = tagged(rest, 0x18)?;
+    let (length, data) = tagged(rest, 0x22)?;
+    (data.len() as u64 == length).then_some(([0, sort, term, index], data))
+}
+
+/// The number behind a field's tag, if that field comes next.
+fn tagged(bytes: &[u8], tag: u8) -> Option<(u64, &[u8])> {
+    let (&first, rest) = bytes.split_first()?;
+    if first == tag { varint(rest) } else { None }
+}
+
 /// What a record is, and its payload: of an entry the data that was replicated, else the whole message.
 fn body<'a>(record: &Record<'a>) -> Option<(Body, &'a [u8])> {
     let body = match record.sort {
         METADATA => Body::Metadata,
         ENTRY => {
-            let ([_, sort, term, lsn], data) = fields(record.data)?;
+            let usual = entry_usual(record.data).or_else(|| fields(record.data));
+            let ([_, sort, term, lsn], data) = usual?;
             let lsn = Lsn(lsn);
             let sort = match sort {
                 0 => "normal",

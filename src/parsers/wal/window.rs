@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// Bytes read ahead in one go; large enough that a segment is read at the speed of the page cache.
-const BLOCK: usize = 256 * 1024;
+const BLOCK: usize = 128 * 1024;
 /// The largest stretch that is held at once, and so the largest record that can be verified. Every supported system refuses entries of
 /// this size, so a longer one is a corrupt length.
 pub const RECORD_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -27,11 +27,18 @@ pub(super) fn write(
     is_strict: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    for wal in &inspection.wals {
-        write_wal(wal, out)?;
+    let compared: Vec<usize> = inspection
+        .comparisons
+        .iter()
+        .flat_map(|it| it.wals.iter().copied())
+        .collect();
+    for (n, wal) in inspection.wals.iter().enumerate() {
+        // Nodes side by side are drawn over one axis below.
+        let is_drawn = !wal.problems.is_empty() || !compared.contains(&n);
+        write_wal(wal, is_drawn, out)?;
     }
     for comparison in &inspection.comparisons {
-        write_comparison(comparison, out)?;
+        write_comparison(comparison, &inspection.wals, out)?;
     }
     for unread in &inspection.unread {
         writeln!(
@@ -91,7 +98,7 @@ fn summary(inspection: &Inspection, is_strict: bool) -> String {
     parts.join("; ")
 }
 
-fn write_wal(wal: &Wal, out: &mut dyn Write) -> io::Result<()> {
+fn write_wal(wal: &Wal, is_drawn: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {}",
@@ -150,7 +157,11 @@ fn write_wal(wal: &Wal, out: &mut dyn Write) -> io::Result<()> {
     if !(wal.problems.is_empty() && wal.notes.is_empty() && wal.unread.is_empty()) {
         writeln!(out)?;
     }
-    picture::write(&[wal], out)
+    if is_drawn {
+        picture::write(&[wal], out)
+    } else {
+        Ok(())
+    }
 }
 
 fn more(count: usize, word: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -187,11 +198,11 @@ fn table(wal: &Wal) -> Table {
     let states = states(wal);
     let count = wal.segments.len();
     let mut hidden = 0_usize;
-    for (n, (segment, state)) in wal.segments.iter().zip(&states).enumerate() {
-        let is_shown = count <= ROWS_MAX
-            || n < ROWS_AT_ENDS
-            || n + ROWS_AT_ENDS >= count
-            || (state != "sound" && table.row_count() < LINES_MAX);
+    for (n, segment) in wal.segments.iter().enumerate() {
+        let is_end = n < ROWS_AT_ENDS || n + ROWS_AT_ENDS >= count;
+        let is_told = states.contains_key(&n) && table.row_count() < LINES_MAX;
+        let is_shown = count <= ROWS_MAX || is_end || is_told;
+        let state = states.get(&n).map_or("sound", String::as_str);
         if !is_shown {
             hidden += 1;
             continue;
@@ -229,49 +240,48 @@ fn row(segment: &Segment, state: &str, notation: LsnNotation) -> [String; 7] {
     ]
 }
 
-/// What is to say about each segment in a table.
-fn states(wal: &Wal) -> Vec<String> {
+/// What is to say about each segment that is not just sound, by its place.
+fn states(wal: &Wal) -> BTreeMap<usize, String> {
     const WORDS_MAX: usize = 3;
-    let mut words: Vec<Vec<String>> = vec![Vec::new(); wal.segments.len()];
-    let by_name: BTreeMap<&str, usize> = wal
-        .segments
-        .iter()
-        .enumerate()
-        .map(|(n, segment)| (segment.file.as_str(), n))
-        .collect();
+    let mut words: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for problem in &wal.problems {
-        let range = problem
-            .lsn
-            .zip(problem.lsn_to)
-            .and_then(|(first, last)| LsnRange::new(first, last));
+        let range = problem.lsn.zip(problem.lsn_to);
+        let range = range.and_then(|(first, last)| LsnRange::new(first, last));
         let word = match range {
             Some(range) => format!("{} {}", problem.kind.word(), wal.notation.show_range(range)),
             None => problem.kind.word().to_owned(),
         };
-        words
-            .get_mut(problem.segment)
-            .into_iter()
-            .for_each(|words| words.push(word.clone()));
+        words.entry(problem.segment).or_default().push(word);
     }
-    for note in wal
-        .notes
-        .iter()
-        .filter(|note| note.kind != NoteKind::IgnoredFile)
-    {
-        let n = note.segment.as_deref().and_then(|file| by_name.get(file));
-        n.and_then(|&n| words.get_mut(n))
-            .into_iter()
-            .for_each(|words| words.push(note.kind.word().to_owned()));
+    let notes = || {
+        wal.notes
+            .iter()
+            .filter(|note| note.kind != NoteKind::IgnoredFile)
+    };
+    if notes().next().is_some() {
+        let segments = wal.segments.iter().enumerate();
+        let by_name: BTreeMap<&str, usize> = segments
+            .map(|(n, segment)| (segment.file.as_str(), n))
+            .collect();
+        for note in notes() {
+            if let Some(&n) = note.segment.as_deref().and_then(|file| by_name.get(file)) {
+                words
+                    .entry(n)
+                    .or_default()
+                    .push(note.kind.word().to_owned());
+            }
+        }
     }
-    let joined = words.into_iter().map(|words| match words.len() {
-        0 => "sound".to_owned(),
-        count if count > WORDS_MAX => format!("{}, ...", words[..WORDS_MAX].join(", ")),
-        _ => words.join(", "),
-    });
+    let joined = words
+        .into_iter()
+        .map(|(n, words)| match words.get(..WORDS_MAX) {
+            Some(first) if words.len() > WORDS_MAX => (n, format!("{}, ...", first.join(", "))),
+            _ => (n, words.join(", ")),
+        });
     joined.collect()
 }
 
-fn write_comparison(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+fn write_comparison(comparison: &Comparison, wals: &[Wal], out: &mut dyn Write) -> io::Result<()> {
     let identity = comparison
         .identity
         .as_ref()
@@ -298,6 +308,12 @@ fn write_comparison(comparison: &Comparison, out: &mut dyn Write) -> io::Result<
     }
     writeln!(out, "{table}")?;
     writeln!(out)?;
+    let wals: Vec<&Wal> = comparison
+        .wals
+        .iter()
+        .filter_map(|&n| wals.get(n))
+        .collect();
+    picture::write(&wals, out)?;
     for forecast in comparison.forecasts.iter().take(LINES_MAX) {
         writeln!(out, "  {}", forecast_line(forecast, comparison.notation))?;
     }
