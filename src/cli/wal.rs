@@ -1,14 +1,14 @@
 //! `casdiag wal-layout-check` and `casdiag wal dump`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::error::Error;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use crate::layout::{self, Choice, Verdict};
-use crate::parsers::wal::{Context, Format, LAYOUTS, SNIFF_BYTES};
+use crate::layout::{self, Choice, SingleError, Verdict};
+use crate::parsers::wal::LAYOUTS;
 use crate::report::wal::{OUTPUTS, dump};
 use crate::vocab::Lsn;
 
@@ -122,44 +122,21 @@ fn dump_file(arguments: &DumpArguments, out: &mut dyn Write, err: &mut dyn Write
         Ok(choice) => choice,
         Err(message) => return usage(err, &message),
     };
-    let path = &arguments.file;
-    let opened = std::fs::metadata(path).and_then(|about| {
-        if about.is_file() {
-            File::open(path).map(|file| (file, about.len()))
-        } else {
-            Err(io::Error::other("not a regular file"))
+    let mut segment = match layout::single(&arguments.file, &choice) {
+        Ok(segment) => segment,
+        Err(error @ SingleError::Open { .. }) => return usage(err, &chain(&error)),
+        Err(error @ SingleError::Unknown { .. }) => {
+            usage(err, &chain(&error));
+            return PARTIAL;
         }
-    });
-    let (file, size) = match opened {
-        Ok(opened) => opened,
-        Err(error) => return usage(err, &format!("cannot open {}: {error}", path.display())),
-    };
-    let Some(format) = format(path, &choice) else {
-        return match writeln!(
-            err,
-            "casdiag: {}: unknown layout; name one with --layout",
-            path.display()
-        ) {
-            Ok(()) | Err(_) => PARTIAL,
-        };
-    };
-    let name = path
-        .file_name()
-        .and_then(|file| format.name(&file.to_string_lossy()))
-        .unwrap_or_default();
-    let context = Context {
-        name,
-        size,
-        is_last: true,
-        chain: None,
     };
     let mut out = BufWriter::new(out);
+    let range = (arguments.from, arguments.to);
     let end = dump(
-        &format,
-        &mut file.take(size),
-        &context,
-        arguments.from,
-        arguments.to,
+        &segment.format,
+        &mut segment.reader,
+        &segment.context,
+        range,
         &mut out,
     );
     let failure = end
@@ -171,31 +148,6 @@ fn dump_file(arguments: &DumpArguments, out: &mut dyn Write, err: &mut dyn Write
         None if end.scan.faults.is_empty() => CLEAN,
         None => DAMAGED,
     }
-}
-
-/// The layout of one file: the one that was asked for, the one its content begins as, or the one that only its name has.
-fn format(path: &Path, choice: &Choice) -> Option<Format> {
-    match choice {
-        Choice::Known(layout) => return Some(Format::Known(layout)),
-        Choice::Declared(declared) => {
-            return Some(Format::Declared(Box::new(declared.declaration.clone())));
-        }
-        Choice::Detect => {}
-    }
-    let file = path.file_name()?.to_string_lossy();
-    let mut head = Vec::new();
-    File::open(path)
-        .and_then(|opened| opened.take(SNIFF_BYTES as u64).read_to_end(&mut head))
-        .ok()?;
-    let named = || {
-        LAYOUTS
-            .iter()
-            .filter(|layout| (layout.name)(&file).is_some())
-    };
-    let by_content = named()
-        .find(|layout| (layout.sniff)(&head))
-        .or_else(|| named().find(|layout| layout.is_name_enough));
-    by_content.map(Format::Known)
 }
 
 fn choice(layout: Option<&str>) -> Result<Choice, String> {
@@ -215,16 +167,17 @@ fn choice(layout: Option<&str>) -> Result<Choice, String> {
     }
     match layout::load(path) {
         Ok(declared) => Ok(Choice::Declared(Box::new(declared))),
-        Err(error) => {
-            let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| {
-                error.source()
-            });
-            Err(causes
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(": "))
-        }
+        Err(error) => Err(chain(&error)),
     }
+}
+
+/// An error and what caused it, in one line.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 fn usage(err: &mut dyn Write, message: &str) -> u8 {

@@ -236,7 +236,7 @@ fn is_detached(path: &Path, format: &Format) -> bool {
 }
 
 /// The first bytes of a regular file.
-fn head(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     if fs::metadata(path)?.is_file() {
         File::open(path)?

@@ -14,6 +14,7 @@ mod order;
 mod rules;
 mod scan;
 mod settle;
+mod single;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,8 @@ pub use model::{
     Note, NoteKind, Problem, ProblemKind, Segment, Severity, Stretch, Unread, Verdict, Wal,
 };
 pub use rules::{Naming, Positions, Residue, Rewrite, Rules, Snapshots, Where};
+
+pub use single::{Single, SingleError, single};
 
 /// Everything that a check of some paths found.
 #[derive(Debug, Default)]

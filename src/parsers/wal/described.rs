@@ -10,7 +10,9 @@ use super::declared::{Chain, Declaration, Field, FieldKind, Pinned, Step as LsnS
 use super::etcd::varint;
 use super::form::Step;
 use super::front::{Flaw, Front, end_mark, front, front_bytes, least};
-use super::salvage::{self, Budget, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::salvage::{
+    self, Budget, FOUND_BYTES_MAX, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector,
+};
 use super::window::Window;
 use super::{Body, Context, Fault, FaultKind, Frame, Scan, Tail};
 
@@ -385,7 +387,7 @@ fn probe(declaration: &Declaration, window: &mut Window<'_>, budget: &mut Budget
     let head = window.peek(front_bytes(declaration));
     let head = &head[..head.len().min(front_bytes(declaration))];
     let front = front(declaration, head).ok()?;
-    if !has_checksum || !budget.pay(front.size) {
+    if !has_checksum || front.size > FOUND_BYTES_MAX || !budget.pay(front.size) {
         return None;
     }
     let carry = Carry {

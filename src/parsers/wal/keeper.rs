@@ -12,7 +12,7 @@ use siphasher::sip::SipHasher24;
 use crate::vocab::{Lsn, LsnNotation, Term};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, Found, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN, has_unwritten_sector};
 use super::trace::Trace;
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little};
@@ -233,7 +233,7 @@ fn sort(bytes: &[u8]) -> &'static str {
 fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     let head = window.peek(HEAD).get(..HEAD)?;
     let blob = usize::try_from(little(&head[29..37])).ok()?;
-    if !(1..=VERSION_MAX).contains(&head[8]) || blob > RECORD_BYTES_MAX / 4 || !budget.pay(blob) {
+    if !(1..=VERSION_MAX).contains(&head[8]) || blob > FOUND_BYTES_MAX || !budget.pay(blob) {
         return None;
     }
     let size = HEAD + blob;

@@ -10,7 +10,7 @@ use std::io::Read;
 use crate::vocab::{Lsn, LsnNotation, Term};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, Found, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN, has_unwritten_sector};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little, low32};
 
@@ -189,7 +189,7 @@ fn checksum(record: &[u8]) -> u32 {
 
 fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     let length = usize::try_from(little(window.peek(4).get(..4)?)).ok()?;
-    if !(FIXED..=RECORD_BYTES_MAX / 4).contains(&length) || !budget.pay(length) {
+    if !(FIXED..=FOUND_BYTES_MAX).contains(&length) || !budget.pay(length) {
         return None;
     }
     let padded = (LENGTH + length).next_multiple_of(ALIGN);

@@ -12,6 +12,8 @@ use super::{Behind, Fault, FaultKind, Scan, Tail};
 const SEARCH_BYTES: u64 = 1024 * 1024;
 /// Bytes that are checksummed in trying: a hostile file can make every offset look like a frame of a megabyte.
 const SEARCH_WORK: u64 = 64 * 1024 * 1024;
+/// The longest record that is looked for: random bytes read as a length are mostly longer.
+pub(super) const FOUND_BYTES_MAX: usize = 1024 * 1024;
 /// How far above the last good position a found record may be; what is further is taken for chance.
 const LSN_LEAP_MAX: u64 = 1 << 32;
 /// A disk writes whole sectors: one of them all zero within a frame means that the frame was never completely written.
@@ -131,9 +133,9 @@ fn search_behind(window: &mut Window<'_>, search: &mut Search<'_>) -> Option<Beh
                 }
                 None => {}
             }
-            // A chain of verified frames may be long; only what is tried in vain counts.
-            budget = Budget(SEARCH_WORK);
         }
+        // Only what is tried in vain counts: a chain of verified frames may be long.
+        budget.0 = budget.0.saturating_add(found.size as u64).min(SEARCH_WORK);
         window.advance(found.size.max(1));
     }
     behind

@@ -11,7 +11,7 @@ use std::io::Read;
 use crate::vocab::{Lsn, LsnNotation};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, Found, Stop};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, big};
 
@@ -222,12 +222,15 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     let head = window.peek(PREFIX).get(..PREFIX)?;
     let stored = big(&head[..8]);
     let length = usize::try_from(big(&head[8..])).ok()?;
-    if stored >> 32 != 0 || stored == 0 || !(FIXED..=RECORD_BYTES_MAX / 4).contains(&length) {
+    if stored >> 32 != 0 || stored == 0 || !(FIXED..=FOUND_BYTES_MAX).contains(&length) {
         return None;
     }
     let size = PREFIX + length + 1;
+    if !budget.pay(length) {
+        return None;
+    }
     let bytes = window.peek(size).get(..size)?;
-    if bytes[size - 1] != END_OF_RECORD || !budget.pay(length) {
+    if bytes[size - 1] != END_OF_RECORD {
         return None;
     }
     let payload = &bytes[PREFIX..size - 1];

@@ -21,8 +21,7 @@ pub fn dump(
     format: &Format,
     reader: &mut dyn Read,
     context: &Context,
-    from: Option<Lsn>,
-    to: Option<Lsn>,
+    (from, to): (Option<Lsn>, Option<Lsn>),
     out: &mut dyn Write,
 ) -> DumpEnd {
     let notation = format.notation();

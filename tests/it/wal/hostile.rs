@@ -81,7 +81,7 @@ proptest! {
 fn every_offset_looking_like_a_large_record_does_not_hang_the_search() {
     // A length that is plausible at every eighth byte, and never a record.
     let mut bytes = reference(1, 7, &entries(1..=3, 1));
-    let pattern: Vec<u8> = [0x00, 0x00, 0x40, 0x00, 0x11, 0x22, 0x33, 0x44].repeat(1 << 20);
+    let pattern: Vec<u8> = [0x00, 0x00, 0x0f, 0x00, 0x11, 0x22, 0x33, 0x44].repeat(1 << 20);
     bytes.extend(pattern);
     let folder = Folder::new();
     folder.write("seg-0000000000000001.wal", &bytes);
