@@ -230,9 +230,6 @@ fn measure(window: &mut Window<'_>) -> Measured {
     if head.is_empty() {
         return Measured::End;
     }
-    if is_zero(&head[..head.len().min(PREFIX)]) {
-        return Measured::Zeros;
-    }
     let stop = |last, detail| {
         Measured::Stop(Stop {
             offset,
@@ -247,6 +244,9 @@ fn measure(window: &mut Window<'_>) -> Measured {
             FaultKind::Torn,
             format!("only {} bytes of a length field are there", head.len()),
         );
+    }
+    if is_zero(&head[..PREFIX]) {
+        return Measured::Zeros;
     }
     let Some((record, padding)) = length(head) else {
         return stop(

@@ -8,6 +8,8 @@ use super::window::{RECORD_BYTES_MAX, is_zero};
 
 /// The longest encoding of a 64-bit number in groups of seven bits.
 const VARINT_BYTES: usize = 10;
+/// Fewer zero bytes at the end of a file are not taken for a zero tail.
+const TAIL_BYTES_MIN: usize = 8;
 
 /// The fields before the payload, or why they are none.
 pub(super) struct Front {
@@ -139,5 +141,7 @@ pub(super) fn end_mark(declaration: &Declaration, head: &[u8]) -> Option<bool> {
         at += size;
     }
     let has_mark = declaration.end.iter().any(|&mark| mark != EndMark::Eof);
-    is_zero(head).then_some(has_mark)
+    // A few zero bytes at the end can be the front of a number as well as the rest of a zero tail.
+    let is_tail = head.len() >= front_bytes(declaration).min(TAIL_BYTES_MIN) && is_zero(head);
+    is_tail.then_some(has_mark)
 }

@@ -125,7 +125,8 @@ fn measure(window: &mut Window<'_>) -> Step {
     if head.is_empty() {
         return Step::End;
     }
-    if is_zero(&head[..head.len().min(LENGTH)]) {
+    // The low byte of a length can be zero, so less than a length field is no end mark.
+    if head.len() >= LENGTH && is_zero(&head[..LENGTH]) {
         return Step::Zeros;
     }
     if head.len() < LENGTH + FIXED {
