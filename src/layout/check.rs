@@ -140,6 +140,7 @@ impl Judge<'_> {
     fn segment(&mut self, n: usize) {
         let scanned = &self.segments[n];
         self.missing_numbers(n);
+        let is_foreign = self.is_foreign(n);
         for fault in &scanned.faults {
             match fault.kind {
                 FaultKind::Header => {
@@ -160,6 +161,8 @@ impl Judge<'_> {
                         fault.detail.clone(),
                     );
                 }
+                // A segment of another log goes on with another log's checksum.
+                FaultKind::Chain if is_foreign => {}
                 FaultKind::Chain => {
                     let lsn = self.log.next();
                     self.damage(
@@ -179,7 +182,7 @@ impl Judge<'_> {
                 | FaultKind::Unreadable => {}
             }
         }
-        if self.is_foreign(n) {
+        if is_foreign {
             return;
         }
         self.header(n);

@@ -10,7 +10,7 @@ use crate::parsers::wal::{
 };
 use crate::vocab::{Lsn, Term};
 
-use super::folder::Folder;
+use super::folder::{Folder, SegmentFile};
 use super::model::{Segment, Unread};
 use super::rules::{Positions, Rules};
 
@@ -77,57 +77,17 @@ pub(super) fn pass(folder: &Folder) -> Pass {
     let mut state = State::default();
     let count = folder.segments.len();
     for (n, file) in folder.segments.iter().enumerate() {
-        let mut context = Context {
-            name: file.name,
-            size: 0,
-            is_last: n + 1 == count,
-            chain: state.chain_for(file.name),
-        };
-        let mut segment = Segment::named(&file.file, file.name);
         let path = folder.path.join(&file.file);
-        let mut items = Vec::new();
-        let mut is_growing = false;
-        state.begin_segment();
-        let scan = match open(&path) {
-            Ok((reader, size)) => {
-                context.size = size;
-                segment.size = size;
-                let scan = folder
-                    .format
-                    .read(&mut reader.take(size), &context, &mut |frame| {
-                        state.frame(frame, &folder.rules, &mut segment, &mut items);
-                    });
-                is_growing = fs::metadata(&path).is_ok_and(|it| it.len() != size);
-                scan
-            }
-            Err(error) => Scan::unreadable(&error),
-        };
-        for fault in scan
+        let scanned = segment(folder, file, &path, n + 1 == count, &mut state);
+        let unreadable = scanned
             .faults
             .iter()
-            .filter(|fault| fault.kind == FaultKind::Unreadable)
-        {
-            pass.unread.push(Unread {
-                path: path.display().to_string(),
-                detail: fault.detail.clone(),
-            });
-        }
-        state.chain = scan.chain;
-        state.name = Some((file.name, segment.last_lsn));
-        let ahead = state.end_segment(&scan);
-        segment.finish(&scan);
-        items.shrink_to_fit();
-        pass.segments.push(Scanned {
-            segment,
-            tail: scan.tail,
-            faults: scan.faults,
-            behind: scan.behind,
-            header_lsn: scan.header_lsn,
-            identity: state.share(scan.identity),
-            items,
-            ahead,
-            is_growing,
-        });
+            .filter(|fault| fault.kind == FaultKind::Unreadable);
+        pass.unread.extend(unreadable.map(|fault| Unread {
+            path: path.display().to_string(),
+            detail: fault.detail.clone(),
+        }));
+        pass.segments.push(scanned);
     }
     if state.is_full {
         let detail = format!(
@@ -139,6 +99,54 @@ pub(super) fn pass(folder: &Folder) -> Pass {
         });
     }
     pass
+}
+
+/// Reads one segment.
+fn segment(
+    folder: &Folder,
+    file: &SegmentFile,
+    path: &Path,
+    is_last: bool,
+    state: &mut State,
+) -> Scanned {
+    let mut context = Context {
+        name: file.name,
+        size: 0,
+        is_last,
+        chain: state.chain_for(file.name),
+    };
+    let mut segment = Segment::named(&file.file, file.name);
+    let mut items = Vec::new();
+    let mut is_growing = false;
+    state.begin_segment();
+    let scan = match open(path) {
+        Ok((reader, size)) => {
+            context.size = size;
+            segment.size = size;
+            let mut frame =
+                |frame: &Frame<'_>| state.frame(frame, &folder.rules, &mut segment, &mut items);
+            let scan = folder
+                .format
+                .read(&mut reader.take(size), &context, &mut frame);
+            is_growing = fs::metadata(path).is_ok_and(|it| it.len() != size);
+            scan
+        }
+        Err(error) => Scan::unreadable(&error),
+    };
+    let ahead = state.end_segment(&scan, file.name, segment.last_lsn);
+    segment.finish(&scan);
+    items.shrink_to_fit();
+    Scanned {
+        segment,
+        tail: scan.tail,
+        faults: scan.faults,
+        behind: scan.behind,
+        header_lsn: scan.header_lsn,
+        identity: state.share(scan.identity),
+        items,
+        ahead,
+        is_growing,
+    }
 }
 
 /// Opens a regular file and takes its size once: what is appended later is not looked at.
@@ -229,7 +237,14 @@ impl State {
         self.identity.clone()
     }
 
-    fn end_segment(&mut self, scan: &Scan) -> Option<Ahead> {
+    fn end_segment(&mut self, scan: &Scan, name: SegmentName, last: Option<Lsn>) -> Option<Ahead> {
+        // Behind a break the checksum of the next segment says nothing about that one.
+        let is_broken = scan
+            .faults
+            .iter()
+            .any(|fault| fault.kind == FaultKind::Chain);
+        self.chain = scan.chain.filter(|_| !is_broken);
+        self.name = Some((name, last));
         // What was lost to a fault may well have been committed.
         if scan.faults.iter().any(|fault| fault.kind.ends_segment()) {
             self.last = None;

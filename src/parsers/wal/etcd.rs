@@ -83,7 +83,10 @@ fn frames(
     sink: &mut dyn FnMut(&Frame<'_>),
 ) {
     let mut last = context.name.lsn.map(Lsn::before);
+    let before = context.chain.map(low32);
     let mut chain = None;
+    // What the file before ends with, if this one does not say so: its own checksum record may be what is wrong.
+    let mut spare = None;
     let stop = loop {
         let offset = window.offset();
         let size = match measure(window) {
@@ -93,7 +96,12 @@ fn frames(
             Measured::Stop(stop) => break stop,
         };
         let bytes = &window.peek(size.total)[..size.total];
-        let (record, body, payload) = match verify(&bytes[PREFIX..PREFIX + size.record], chain) {
+        let content = &bytes[PREFIX..PREFIX + size.record];
+        let mut verified = verify(content, chain.or(before));
+        if let (Err(_), Some(spare)) = (&verified, spare.take()) {
+            verified = verify(content, Some(spare)).or(verified);
+        }
+        let (record, body, payload) = match verified {
             Ok(verified) => verified,
             Err((kind, detail)) => {
                 // The server's own rule: in the last file, a wrong frame with a sector of zeros is a tear that it repairs.
@@ -111,7 +119,7 @@ fn frames(
             }
         };
         if record.sort == CHAIN {
-            link(context, chain, &record, offset, scan);
+            spare = link(chain.or(before), &record, offset, scan);
         }
         if let Body::Entry { lsn, .. } = body {
             last = Some(lsn);
@@ -164,18 +172,17 @@ fn verify(bytes: &[u8], chain: Option<u32>) -> Result<Verified<'_>, (FaultKind, 
     }
 }
 
-/// Compares a checksum record with what the frames before it, or the segment before, give.
-fn link(context: &Context, chain: Option<u32>, record: &Record<'_>, offset: u64, scan: &mut Scan) {
-    let expected = chain.or(context.chain.map(low32));
-    if let Some(expected) =
-        expected.filter(|&expected| expected != record.crc && (expected != 0 || chain.is_some()))
-    {
+/// Compares a checksum record with what the frames before it, or the segment before, give; returns that where it differs.
+fn link(expected: Option<u32>, record: &Record<'_>, offset: u64, scan: &mut Scan) -> Option<u32> {
+    let expected = expected.filter(|&expected| expected != record.crc);
+    if let Some(expected) = expected {
         let detail = format!(
             "the running checksum goes on with {:08x}, the records before it end with {expected:08x}",
             record.crc
         );
         scan.fault(FaultKind::Chain, offset, detail);
     }
+    expected
 }
 
 /// Keeps which member of which cluster wrote the segment.

@@ -204,25 +204,31 @@ fn a_file_of_another_log_breaks_the_chain_and_one_of_another_cluster_is_said_to_
     other.entries(&entries(11..=20, 2));
     log.files[1].1 = other.bytes;
     judge(&log.save(), |wal| {
-        assert_eq!(
-            kinds(wal),
-            [ProblemKind::ChainBreak, ProblemKind::ChainBreak]
-        );
+        assert_eq!(kinds(wal), [ProblemKind::ChainBreak]);
         assert_eq!(wal.problems[0].lsn, Some(Lsn(11)));
     });
     let mut foreign = Etcd::file(0x1234_5678, 0xc2);
     foreign.entries(&entries(11..=20, 2));
     log.files[1].1 = foreign.bytes;
     judge(&log.save(), |wal| {
-        assert!(
-            kinds(wal).contains(&ProblemKind::MetadataConflict),
-            "{:?}",
-            kinds(wal)
+        assert_eq!(kinds(wal), [ProblemKind::MetadataConflict]);
+        assert_eq!(
+            (wal.problems[0].lsn, wal.problems[0].lsn_to),
+            (Some(Lsn(11)), Some(Lsn(20)))
         );
-        assert!(
-            wal.problems
-                .iter()
-                .all(|problem| problem.kind != ProblemKind::Gap)
+    });
+}
+
+#[test]
+fn a_wrong_checksum_record_alone_costs_nothing_else() {
+    let mut log = three();
+    // The first record of a file hands the checksum on: a type, and the value from offset 11 on.
+    log.files[1].1[12] ^= 1;
+    judge(&log.save(), |wal| {
+        assert_eq!(kinds(wal), [ProblemKind::ChainBreak]);
+        assert_eq!(
+            (wal.problems[0].offset, wal.end()),
+            (Some(0), Some(Lsn(25)))
         );
     });
 }

@@ -5,6 +5,7 @@ mod declared;
 mod etcd;
 mod hostile;
 mod keeper;
+mod nodes;
 mod outputs;
 mod reference;
 mod writer;
@@ -19,6 +20,8 @@ use casdiag::report::wal::OUTPUTS;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use writer::{entries, reference};
 
 /// The folder with the kept cases.
 fn cases() -> PathBuf {
@@ -117,4 +120,14 @@ fn casdiag(arguments: &[&str]) -> (i32, String) {
         output.status.code().unwrap(),
         String::from_utf8(text).unwrap(),
     )
+}
+
+/// Segments 1 and 0xeb as a write before recovery leaves them: the second process life's records stand in the first segment.
+fn misfiled(folder: &Folder) {
+    let first = [entries(1..=234, 20), entries(306..=348, 21)].concat();
+    folder.write("ctrl-2/seg-0000000000000001.wal", &reference(1, 7, &first));
+    folder.write(
+        "ctrl-2/seg-00000000000000eb.wal",
+        &reference(235, 7, &entries(235..=305, 20)),
+    );
 }

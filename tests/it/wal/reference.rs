@@ -1,22 +1,10 @@
 //! The reference layout: the picture of a stalled catch-up byte for byte, soaks, tears and flipped bytes.
 
-use std::path::Path;
-
 use casdiag::layout::{ProblemKind, Severity, Verdict};
 use casdiag::vocab::Lsn;
 
 use super::writer::{Entry, entries, reference, reference_record};
-use super::{Folder, casdiag, check, kinds, only, output};
-
-/// Segments 1 and 0xeb as a write before recovery leaves them: the second process life's records stand in the first segment.
-fn misfiled(folder: &Folder) {
-    let first = [entries(1..=234, 20), entries(306..=348, 21)].concat();
-    folder.write("ctrl-2/seg-0000000000000001.wal", &reference(1, 7, &first));
-    folder.write(
-        "ctrl-2/seg-00000000000000eb.wal",
-        &reference(235, 7, &entries(235..=305, 20)),
-    );
-}
+use super::{Folder, casdiag, check, kinds, misfiled, only, output};
 
 #[test]
 fn records_filed_under_an_older_segment_are_one_problem_and_nothing_is_missing() {
@@ -434,104 +422,4 @@ fn very_many_segments_are_checked_and_shown_in_short() {
     assert!(text.lines().count() < 40, "{text}");
     assert!(text.contains("LSN 1501, expected 1500"), "{text}");
     assert!(text.ends_with("2999 segments, 1 problem\n"), "{text}");
-}
-
-#[test]
-fn a_failover_onto_a_node_with_misfiled_records_is_foretold() {
-    let folder = Folder::new();
-    misfiled(&folder);
-    folder.write(
-        "ctrl-1/seg-0000000000000001.wal",
-        &reference(1, 7, &entries(1..=323, 20)),
-    );
-    let whole = [entries(1..=305, 20), entries(306..=348, 21)].concat();
-    folder.write("ctrl-3/seg-0000000000000001.wal", &reference(1, 7, &whole));
-    let inspection = check(folder.path());
-    let comparison = &inspection.comparisons[0];
-    let stall = comparison
-        .forecasts
-        .iter()
-        .find(|stall| stall.primary == "ctrl-2" && stall.standby == "ctrl-1")
-        .unwrap();
-    assert_eq!(
-        (stall.at, stall.lacks.first, stall.lacks.last),
-        (Lsn(323), Lsn(324), Lsn(348))
-    );
-    assert_eq!(stall.held_by.as_deref(), Some("seg-0000000000000001.wal"));
-    assert!(
-        comparison
-            .forecasts
-            .iter()
-            .all(|stall| stall.primary == "ctrl-2"),
-        "{:?}",
-        comparison.forecasts
-    );
-    let nodes: Vec<_> = comparison
-        .nodes
-        .iter()
-        .map(|node| (node.node.as_str(), node.end, node.serves_from))
-        .collect();
-    assert_eq!(
-        nodes,
-        [
-            ("ctrl-1", Some(Lsn(323)), Some(Lsn(1))),
-            ("ctrl-2", Some(Lsn(305)), None),
-            ("ctrl-3", Some(Lsn(348)), Some(Lsn(1)))
-        ]
-    );
-    let text = output("text", &inspection);
-    assert!(text.contains("if ctrl-2 becomes primary, ctrl-1 (at 323) stalls: it needs 324..348, which only seg-0000000000000001.wal holds"), "{text}");
-    // 306..323 have term 20 on one and term 21 on the other.
-    assert!(
-        text.contains("306..323 have other terms on ctrl-1 than on ctrl-2"),
-        "{text}"
-    );
-}
-
-#[test]
-fn nodes_of_different_runs_are_not_compared() {
-    let folder = Folder::new();
-    for run in ["run-1", "run-2"] {
-        folder.write(
-            &format!("{run}/ctrl-1/seg-0000000000000001.wal"),
-            &reference(1, 7, &entries(1..=9, 1)),
-        );
-    }
-    let inspection = check(folder.path());
-    assert!(inspection.comparisons.is_empty());
-    let nodes: Vec<&str> = inspection
-        .wals
-        .iter()
-        .map(|wal| wal.node.as_str())
-        .collect();
-    assert_eq!(nodes, ["run-1/ctrl-1", "run-2/ctrl-1"]);
-}
-
-#[test]
-fn a_dump_prints_records_with_their_offsets() {
-    let folder = Folder::new();
-    folder.write(
-        "seg-0000000000000001.wal",
-        &reference(1, 7, &entries(1..=9, 4)),
-    );
-    let file = folder.path().join("seg-0000000000000001.wal");
-    let (code, text) = casdiag(&[
-        "wal",
-        "dump",
-        file.to_str().unwrap(),
-        "--from",
-        "3",
-        "--to",
-        "0x4",
-    ]);
-    assert_eq!(code, 0);
-    let offset = reference(1, 7, &entries(1..=2, 4)).len();
-    let size = reference_record(3, 4, &super::writer::payload(3)).len();
-    let line = format!(
-        "{offset:>12} {size:>9} {:>14} {:>6}  record, 12 bytes",
-        3, 4
-    );
-    assert!(text.contains(&line), "{text}");
-    assert_eq!(text.lines().count(), 4, "{text}");
-    assert!(!Path::new(&file).with_extension("tmp").exists());
 }
