@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use casdiag::layout::ProblemKind;
+
 use super::writer::{entries, reference, reference_record};
-use super::{Folder, casdiag, check, json, output};
+use super::{Folder, casdiag, check, document, json, output};
 
 /// Two nodes: one with misfiled records, one with a torn end.
 fn nodes() -> Folder {
@@ -184,4 +186,13 @@ fn a_closed_pipe_ends_quietly() {
         ),
         (Some(0), String::new())
     );
+}
+
+#[test]
+fn every_kind_of_problem_stands_in_the_documentation() {
+    let text = document("docs/wal-layout-check.md");
+    for kind in ProblemKind::ALL {
+        let row = format!("| `{}` | {} |", kind.word(), kind.meaning());
+        assert!(text.contains(&row), "no row {row}");
+    }
 }
