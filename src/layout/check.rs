@@ -193,6 +193,9 @@ impl Judge<'_> {
             }
         }
         self.close_side();
+        if scanned.segment.entries == 0 {
+            self.name_only(n);
+        }
         if let Some(ahead) = &scanned.ahead {
             let show = |lsn| self.format.notation().show(lsn);
             let detail = format!(

@@ -68,6 +68,11 @@ impl Log {
         self.next = Some(next);
     }
 
+    /// Takes a position as the next, with nothing in front of it.
+    pub(super) fn expect(&mut self, next: Lsn) {
+        self.next = Some(next);
+    }
+
     /// Adds positions somewhere below the end, as far as they are not there yet; says whether any was new.
     pub(super) fn fill(&mut self, piece: Piece) -> bool {
         let free = self.missing(piece.range);

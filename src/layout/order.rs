@@ -74,20 +74,19 @@ impl Judge<'_> {
 
     /// The first record of the whole log.
     fn begin(&mut self, n: usize, run: Run) {
-        let promised = self.segments[0]
-            .segment
-            .name_lsn
-            .filter(|_| n > 0 && self.rules.naming != Naming::Nothing);
-        let first = promised.map_or(run.first, |lsn| {
-            lsn.max(Lsn(self.rules.origin)).min(run.first)
-        });
+        self.head(n, run.first);
+        self.append(n, run);
+    }
+
+    /// Notes that a log does not begin at its beginning.
+    fn head(&mut self, n: usize, first: Lsn) {
         let is_epochs = self.rules.positions == Positions::Epochs;
         let counter = if is_epochs {
             first.0 & 0xffff_ffff
         } else {
             first.0
         };
-        if counter > self.rules.origin && self.loss.is_none() {
+        if counter > self.rules.origin {
             let why = "the log does not begin at its beginning: older segments were purged or are not here";
             let file = self.segments[n].segment.file.clone();
             self.note(
@@ -97,20 +96,37 @@ impl Judge<'_> {
                 why.to_owned(),
             );
         }
-        // A segment that is called after a position and holds no record at all has lost it.
-        if let Some(range) = LsnRange::new(first, run.first.before()).filter(|_| first < run.first)
-        {
-            match self.loss {
-                Some(loss) => self.blame(loss, range),
-                None => self.holes.push(Hole {
-                    kind: ProblemKind::Gap,
-                    segment: n,
-                    offset: run.offset,
-                    range,
-                }),
+    }
+
+    /// A segment without records: its name alone says where the log has got to.
+    pub(super) fn name_only(&mut self, n: usize) {
+        let Some(name) = self.segments[n].segment.name_lsn else {
+            return;
+        };
+        let name = name.max(Lsn(self.rules.origin));
+        let Some(expected) = self.log.next() else {
+            if self.rules.naming != Naming::Nothing {
+                self.head(n, name);
+                self.log.expect(name);
             }
+            return;
+        };
+        let Some(range) = LsnRange::new(expected, name.before()).filter(|_| expected < name) else {
+            return;
+        };
+        if self.rules.naming != Naming::First || self.goes_on_at(name) {
+            return;
         }
-        self.append(n, run);
+        match self.loss.take() {
+            Some(loss) => self.blame(loss, range),
+            None => self.holes.push(Hole {
+                kind: ProblemKind::Gap,
+                segment: n,
+                offset: 0,
+                range,
+            }),
+        }
+        self.log.expect(name);
     }
 
     pub(super) fn append(&mut self, n: usize, run: Run) {
