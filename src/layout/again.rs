@@ -15,7 +15,7 @@ impl Judge<'_> {
             first: run.first,
             last: run.last,
         };
-        let Some(old) = self.log.at(run.first) else {
+        let Some(old) = self.log.at(run.first).or_else(|| self.purged(run)) else {
             self.fill(n, run, is_first, range);
             return;
         };
@@ -62,6 +62,12 @@ impl Judge<'_> {
                 run.next,
             );
         }
+    }
+
+    /// The first known piece for a run below it that overrules it: what the run rewrites was purged with an older segment.
+    fn purged(&self, run: Run) -> Option<Piece> {
+        let first = self.log.pieces().next().copied()?;
+        (run.first < first.range.first && run.term > first.term).then_some(first)
     }
 
     /// Positions that were left out before, or lie below the beginning.

@@ -385,17 +385,21 @@ impl Judge<'_> {
     /// A snapshot record: the log goes on behind the snapshot.
     pub(super) fn snapshot(&mut self, n: usize, lsn: Lsn, term: Term, offset: u64) {
         let Some(next) = self.log.next() else {
-            self.log.push(
-                Piece {
-                    range: LsnRange {
-                        first: lsn,
-                        last: lsn,
-                    },
-                    term: Some(term),
-                    segment: None,
-                },
-                lsn.next(),
-            );
+            // In a log without its head, a member's own snapshot stands below the first record that is left.
+            let name = self.segments[n].segment.name_lsn.unwrap_or(lsn);
+            let range = LsnRange {
+                first: lsn,
+                last: lsn,
+            };
+            if lsn.0 > 0 {
+                self.in_snapshot.push(range);
+            }
+            let piece = Piece {
+                range,
+                term: Some(term),
+                segment: None,
+            };
+            self.log.push(piece, lsn.next().max(name));
             return;
         };
         if lsn >= next {

@@ -3,6 +3,7 @@
 mod cases;
 mod declared;
 mod etcd;
+mod histories;
 mod hostile;
 mod keeper;
 mod nodes;
