@@ -15,6 +15,11 @@ impl Judge<'_> {
             first: run.first,
             last: run.last,
         };
+        // Only a name told of the positions above; they were written in a segment that was purged.
+        if self.rules.rewrite != Rewrite::Never && self.log.pieces().next().is_none() {
+            self.append(n, run);
+            return;
+        }
         let Some(old) = self.log.at(run.first).or_else(|| self.purged(run)) else {
             self.fill(n, run, is_first, range);
             return;

@@ -385,21 +385,25 @@ impl Judge<'_> {
     /// A snapshot record: the log goes on behind the snapshot.
     pub(super) fn snapshot(&mut self, n: usize, lsn: Lsn, term: Term, offset: u64) {
         let Some(next) = self.log.next() else {
-            // In a log without its head, a member's own snapshot stands below the first record that is left.
+            // In a log without its head, a member's own snapshot stands below the first record that is left. What was between them
+            // was purged: its terms are not known, but not below the snapshot's.
             let name = self.segments[n].segment.name_lsn.unwrap_or(lsn);
-            let range = LsnRange {
-                first: lsn,
-                last: lsn,
-            };
+            let last = lsn.max(name.before());
+            let range = LsnRange { first: lsn, last };
             if lsn.0 > 0 {
-                self.in_snapshot.push(range);
+                self.in_snapshot.push(LsnRange {
+                    first: lsn,
+                    last: lsn,
+                });
             }
-            let piece = Piece {
-                range,
-                term: Some(term),
-                segment: None,
-            };
-            self.log.push(piece, lsn.next().max(name));
+            self.log.push(
+                Piece {
+                    range,
+                    term: Some(term),
+                    segment: None,
+                },
+                last.next(),
+            );
             return;
         };
         if lsn >= next {
@@ -429,9 +433,11 @@ impl Judge<'_> {
             );
             return;
         }
+        // Of what is in a snapshot or was purged, single terms are not known.
         if let Some(there) = self
             .log
             .at(lsn)
+            .filter(|piece| piece.segment.is_some())
             .and_then(|piece| piece.term)
             .filter(|&there| there != term)
         {

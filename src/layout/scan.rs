@@ -295,7 +295,9 @@ impl State {
                 );
             }
             Body::Snapshot { lsn, term } => {
-                self.last = self.last.max(Some(lsn));
+                // Without its head, a log's last position is known from the name before it is from a record.
+                let named = segment.name_lsn.map(Lsn::before);
+                self.last = self.last.or(named).max(Some(lsn));
                 self.keep(
                     Item::Snapshot {
                         lsn,
