@@ -72,7 +72,8 @@ impl Judge<'_> {
     /// The first known piece for a run below it that overrules it: what the run rewrites was purged with an older segment.
     fn purged(&self, run: Run) -> Option<Piece> {
         let first = self.log.pieces().next().copied()?;
-        (run.first < first.range.first && run.term > first.term).then_some(first)
+        let is_overruling = self.rules.rewrite == Rewrite::HigherTerm && run.term > first.term;
+        (is_overruling && run.first < first.range.first).then_some(first)
     }
 
     /// Positions that were left out before, or lie below the beginning.
