@@ -20,8 +20,8 @@ pub struct CheckDocument {
     pub tool: ToolRow,
     /// Whether everything that was recognized could be read whole.
     pub complete: bool,
-    /// The worst verdict of all WALs.
-    pub verdict: &'static str,
+    /// The worst verdict of all WALs; none where none was found.
+    pub verdict: Option<&'static str>,
     /// The WALs.
     pub wal: Vec<WalRow>,
     /// What stood beside them and was not recognized.
@@ -233,7 +233,7 @@ pub(super) fn write(
             version: env!("CARGO_PKG_VERSION"),
         },
         complete: inspection.is_complete(),
-        verdict: inspection.verdict().word(),
+        verdict: (!inspection.wals.is_empty()).then(|| inspection.verdict().word()),
         wal: rows(&inspection.wals),
         unknown: inspection.unknown.iter().map(unknown_row).collect(),
         unread: inspection.unread.iter().map(unread_row).collect(),

@@ -59,6 +59,7 @@ fn layouts_without_a_reader_are_said_to_be_unknown() {
         let unpacked = archive.exists().then(|| unpack(&archive));
         let inspection = check(unpacked.as_ref().map_or(folder, |folder| folder.path()));
         assert!(inspection.wals.is_empty(), "{}", folder.display());
+        assert!(json(&inspection)["verdict"].is_null());
         let text = output("text", &inspection);
         assert!(
             text.starts_with("no WAL of a known layout found\nunknown: "),
