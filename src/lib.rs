@@ -13,6 +13,8 @@ pub mod intake;
 
 pub mod parsers;
 
+pub mod layout;
+
 pub mod signals;
 
 pub mod scan;

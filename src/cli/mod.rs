@@ -6,6 +6,7 @@ mod lines;
 mod options;
 mod progress;
 mod rules;
+mod wal;
 
 use std::error::Error as StdError;
 use std::io::{self, Write};
@@ -34,6 +35,10 @@ enum Command {
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
+    /// Is every record of a write-ahead log in the file that a reader choosing by name will open?
+    WalLayoutCheck(wal::CheckArguments),
+    /// Looks into write-ahead log segments.
+    Wal(wal::WalArguments),
     /// Prints the JSON Schema of report.json.
     #[command(hide = true)]
     Schema,
@@ -72,6 +77,8 @@ pub fn main() -> ExitCode {
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
+        Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
+        Command::Wal(arguments) => wal::run(&arguments, &mut out),
         Command::Schema => schema(&mut out),
     };
     let result = result.and_then(|outcome| {

@@ -14,6 +14,7 @@ mod markdown;
 pub mod model;
 pub mod rulebook;
 mod text;
+pub mod wal;
 mod width;
 
 use std::io::{self, Write};

@@ -1,7 +1,9 @@
 //! The domain's nouns, shared by every stage. Imports nothing of the crate.
 
 mod level;
+mod lsn;
 mod severity;
 
 pub use level::{Level, LevelClass};
+pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
 pub use severity::{Confidence, Severity};

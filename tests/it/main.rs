@@ -16,3 +16,4 @@ mod product;
 mod props;
 mod report001;
 mod tidy;
+mod wal;

@@ -24,6 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("record", &["time", "vocab"]),
     ("intake", &["record", "time", "vocab"]),
     ("parsers", &["record", "time", "vocab"]),
+    ("layout", &["parsers", "vocab"]),
     ("signals", &["parsers", "record", "time", "vocab"]),
     ("scan", &["parsers", "signals", "record", "time", "vocab"]),
     (
@@ -53,6 +54,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "signals",
             "scan",
             "intake::UNNAMED",
+            "layout",
+            "parsers::wal",
             "time",
             "vocab",
         ],
@@ -66,7 +69,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "cli",
-        &["pipeline", "report", "rules", "intake", "time", "vocab"],
+        &[
+            "pipeline",
+            "report",
+            "rules",
+            "intake",
+            "layout",
+            "parsers::wal",
+            "time",
+            "vocab",
+        ],
     ),
     ("main", &["cli"]),
     ("lib", &[]),
@@ -80,7 +92,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap", &["cli/"]),
     ("comfy_table", &["report/"]),
     ("flate2", &["intake/"]),
-    ("globset", &["intake/", "cli/"]),
+    ("globset", &["intake/", "cli/", "layout/"]),
     ("indicatif", &["cli/"]),
     ("nom", &["parsers/"]),
     ("rayon", &["pipeline/"]),
@@ -88,9 +100,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("serde_json", &["report/"]),
     ("tempfile", &["report/"]),
     ("terminal_size", &["cli/"]),
-    ("toml", &["rules/"]),
-    ("walkdir", &["intake/"]),
-    ("xxhash_rust", &["scan/"]),
+    ("toml", &["rules/", "layout/"]),
+    ("walkdir", &["intake/", "layout/"]),
+    ("xxhash_rust", &["scan/", "parsers/wal/"]),
 ];
 
 const FORBIDDEN_TEXT: &[&str] = &[

@@ -1,0 +1,146 @@
+//! `casdiag wal-layout-check` and `casdiag wal dump`.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::{Failure, Outcome};
+use crate::layout::{self, Choice, SingleError, Verdict};
+use crate::parsers::wal::LAYOUTS;
+use crate::report::wal::{OUTPUTS, dump};
+use crate::vocab::Lsn;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// Folders to look through, and single segment files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Read everything with this layout: the name of a known one, or a file that describes one
+    #[arg(long, value_name = "NAME|FILE")]
+    layout: Option<String>,
+    /// How to write the answer
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
+    format: String,
+    /// Fail on crash residue too
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WalArguments {
+    #[command(subcommand)]
+    command: WalCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum WalCommand {
+    /// Print the records of one segment with their offsets
+    Dump(DumpArguments),
+}
+
+#[derive(Debug, Args)]
+struct DumpArguments {
+    /// The segment
+    file: PathBuf,
+    /// First position to print, decimal or hexadecimal with 0x
+    #[arg(long, value_name = "LSN", value_parser = lsn)]
+    from: Option<Lsn>,
+    /// Last position to print
+    #[arg(long, value_name = "LSN", value_parser = lsn)]
+    to: Option<Lsn>,
+    /// Read it with this layout: the name of a known one, or a file that describes one
+    #[arg(long, value_name = "NAME|FILE")]
+    layout: Option<String>,
+}
+
+fn lsn(text: &str) -> Result<Lsn, String> {
+    Lsn::parse(text)
+        .ok_or_else(|| "neither a decimal number nor a hexadecimal one behind 0x".to_owned())
+}
+
+/// Checks whatever lies under the paths; what is damaged, or with `--strict` left over from a crash, is found.
+pub(super) fn check(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let choice = choice(arguments.layout.as_deref())?;
+    if let Some(path) = arguments
+        .paths
+        .iter()
+        .find(|path| path.symlink_metadata().is_err())
+    {
+        return Err(format!("{} does not exist or cannot be looked at", path.display()).into());
+    }
+    let output = OUTPUTS
+        .iter()
+        .find(|output| output.name == arguments.format)
+        .ok_or_else(|| format!("no format is called {}", arguments.format))?;
+    let inspection = layout::inspect(&arguments.paths, &choice);
+    let mut out = BufWriter::new(out);
+    (output.write)(&inspection, arguments.strict, &mut out)?;
+    out.flush()?;
+    Ok(match inspection.verdict() {
+        Verdict::Damaged => Outcome::Found,
+        Verdict::CrashResidue if arguments.strict => Outcome::Found,
+        Verdict::Clean | Verdict::CrashResidue
+            if inspection.wals.is_empty() || !inspection.is_complete() =>
+        {
+            Outcome::Partial
+        }
+        Verdict::Clean | Verdict::CrashResidue => Outcome::Clean,
+    })
+}
+
+pub(super) fn run(arguments: &WalArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    match &arguments.command {
+        WalCommand::Dump(arguments) => dump_file(arguments, out),
+    }
+}
+
+fn dump_file(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let choice = choice(arguments.layout.as_deref())?;
+    let mut segment = match layout::single(&arguments.file, &choice) {
+        Ok(segment) => segment,
+        Err(error @ SingleError::Open { .. }) => return Err(error.into()),
+        Err(error @ SingleError::Unknown { .. }) => {
+            super::complain(&error);
+            return Ok(Outcome::Partial);
+        }
+    };
+    let mut out = BufWriter::new(out);
+    let range = (arguments.from, arguments.to);
+    let end = dump(
+        &segment.format,
+        &mut segment.reader,
+        &segment.context,
+        range,
+        &mut out,
+    );
+    if let Some(error) = end.failure {
+        return Err(error.into());
+    }
+    out.flush()?;
+    Ok(if end.scan.faults.is_empty() {
+        Outcome::Clean
+    } else {
+        Outcome::Found
+    })
+}
+
+fn choice(layout: Option<&str>) -> Result<Choice, Failure> {
+    let Some(layout) = layout else {
+        return Ok(Choice::Detect);
+    };
+    if let Some(known) = LAYOUTS.iter().find(|known| known.id == layout) {
+        return Ok(Choice::Known(known));
+    }
+    let path = Path::new(layout);
+    if !path.exists() {
+        let known: Vec<&str> = LAYOUTS.iter().map(|known| known.id).collect();
+        return Err(format!(
+            "--layout {layout}: no such file, and the known layouts are {}",
+            known.join(", ")
+        )
+        .into());
+    }
+    Ok(Choice::Declared(Box::new(layout::load(path)?)))
+}

@@ -1,0 +1,138 @@
+//! Positions at or below the last one: written again as the system allows, twice by mistake, or late in a place of their own.
+
+use crate::vocab::{Lsn, LsnRange, Term};
+
+use super::check::Judge;
+use super::log::Piece;
+use super::model::{NoteKind, Problem, ProblemKind};
+use super::rules::{Naming, Rewrite, Snapshots};
+use super::scan::Run;
+
+impl Judge<'_> {
+    /// Positions at or below the last one.
+    pub(super) fn step_back(&mut self, n: usize, run: Run, is_first: bool, expected: Lsn) {
+        let range = LsnRange {
+            first: run.first,
+            last: run.last,
+        };
+        // Only a name told of the positions above; they were written in a segment that was purged.
+        if self.rules.rewrite != Rewrite::Never && self.log.pieces().next().is_none() {
+            self.append(n, run);
+            return;
+        }
+        let Some(old) = self.log.at(run.first).or_else(|| self.purged(run)) else {
+            self.fill(n, run, is_first, range);
+            return;
+        };
+        let is_higher = run.term.zip(old.term).is_some_and(|(new, old)| new > old);
+        let is_allowed = match self.rules.rewrite {
+            Rewrite::Never => false,
+            Rewrite::HigherTerm => is_higher,
+            Rewrite::LastWins => true,
+        };
+        if is_allowed {
+            self.rewrite(n, run, old, expected);
+            return;
+        }
+        let is_lower = run.term.zip(old.term).is_some_and(|(new, old)| new < old);
+        let kind = if is_lower {
+            ProblemKind::Backward
+        } else {
+            ProblemKind::Duplicate
+        };
+        let before = old.segment.map_or("a snapshot".to_owned(), |segment| {
+            self.segments[segment].segment.file.clone()
+        });
+        let detail = format!("{} is there already, in {before}", self.show(run.first));
+        let last = run.last.min(expected.before());
+        let is_same = |problem: &&mut Problem| {
+            problem.kind == kind
+                && problem.segment == n
+                && problem.lsn_to.map(Lsn::next) == Some(run.first)
+        };
+        if let Some(problem) = self.problems.last_mut().filter(is_same) {
+            problem.lsn_to = Some(last);
+        } else {
+            let problem = self.damage(kind, n, Some(run.offset), detail);
+            (problem.lsn, problem.lsn_to, problem.expected) =
+                (Some(run.first), Some(last), Some(expected));
+        }
+        if let Some(range) = LsnRange::new(expected, run.last) {
+            self.log.push(
+                Piece {
+                    range,
+                    term: run.term,
+                    segment: Some(n),
+                },
+                run.next,
+            );
+        }
+    }
+
+    /// The first known piece for a run below it that overrules it: what the run rewrites was purged with an older segment.
+    fn purged(&self, run: Run) -> Option<Piece> {
+        let first = self.log.pieces().next().copied()?;
+        let is_overruling = self.rules.rewrite == Rewrite::HigherTerm && run.term > first.term;
+        (is_overruling && run.first < first.range.first).then_some(first)
+    }
+
+    /// Positions that were left out before, or lie below the beginning.
+    fn fill(&mut self, n: usize, run: Run, is_first: bool, range: LsnRange) {
+        let is_placed = is_first
+            && (self.rules.naming != Naming::First
+                || self.segments[n].segment.name_lsn == Some(run.first));
+        let is_told = self.mismatched == Some(n);
+        let expected = self.log.next();
+        if !is_placed && !is_told {
+            let detail = format!(
+                "{} come behind {}",
+                self.format.notation().show_range(range),
+                self.show(expected.unwrap_or(run.first).before())
+            );
+            let belongs_in = self.format.name_for(run.first);
+            let problem = self.damage(ProblemKind::Misfiled, n, Some(run.offset), detail);
+            (
+                problem.lsn,
+                problem.lsn_to,
+                problem.expected,
+                problem.belongs_in,
+            ) = (Some(run.first), Some(run.last), expected, belongs_in);
+        }
+        self.log.fill(Piece {
+            range,
+            term: run.term,
+            segment: Some(n),
+        });
+    }
+
+    fn rewrite(&mut self, n: usize, run: Run, old: Piece, expected: Lsn) {
+        let term = |term: Option<Term>| term.map_or("?".to_owned(), |term| term.0.to_string());
+        let range = LsnRange {
+            first: run.first,
+            last: expected.before().max(run.first),
+        };
+        let range = self.format.notation().show_range(range);
+        let why = format!(
+            "{range} of term {} are rewritten under term {}",
+            term(old.term),
+            term(run.term)
+        );
+        if let Some(commit) = run
+            .committed
+            .filter(|_| self.rules.snapshots == Snapshots::Records)
+        {
+            let detail = format!("{why} although {} was committed", self.show(commit));
+            let problem = self.damage(ProblemKind::MetadataConflict, n, Some(run.offset), detail);
+            (problem.lsn, problem.lsn_to) = (Some(run.first), Some(commit));
+        } else {
+            self.note(
+                NoteKind::Rewrite,
+                Some(self.segments[n].segment.file.clone()),
+                Some(run.first),
+                why,
+            );
+        }
+        self.log.cut(run.first);
+        self.append(n, run);
+    }
+}

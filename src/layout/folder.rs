@@ -1,0 +1,347 @@
+//! Which folders under the given paths hold a WAL, of which layout, on which node.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::parsers::wal::{Format, LAYOUTS, Layout, SNIFF_BYTES, SegmentName};
+use crate::vocab::Lsn;
+
+use super::declared::Declared;
+use super::model::Unread;
+use super::rules::Rules;
+
+/// Which layout to read with.
+#[derive(Clone)]
+pub enum Choice {
+    /// The one that names and content show.
+    Detect,
+    /// This one, whatever the content looks like.
+    Known(&'static Layout),
+    /// The one that the user described.
+    Declared(Box<Declared>),
+}
+
+/// The segments of one layout in one folder.
+pub struct Folder {
+    /// Where.
+    pub path: PathBuf,
+    /// The server it belongs to, as far as the path tells.
+    pub node: String,
+    /// The folder that holds that server and those it was found with.
+    pub run: String,
+    /// How to read the segments.
+    pub format: Format,
+    /// What has to hold for them.
+    pub rules: Rules,
+    /// The segments, in the order in which the system reads them.
+    pub segments: Vec<SegmentFile>,
+    /// Other files beside them.
+    pub others: Vec<String>,
+    /// Snapshot files that belong to them, here or in a folder beside this one.
+    pub snapshots: Vec<(Lsn, String)>,
+}
+
+/// A segment that was not opened yet.
+pub struct SegmentFile {
+    /// File name.
+    pub file: String,
+    /// What the name says.
+    pub name: SegmentName,
+}
+
+/// A folder without a WAL of a known layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// Where.
+    pub path: String,
+    /// How many files are in it.
+    pub files: u64,
+    /// One of them.
+    pub example: String,
+    /// What its names look like, if they look like a WAL.
+    pub resembles: Option<&'static str>,
+}
+
+/// What stands under the given paths.
+#[derive(Default)]
+pub struct Found {
+    /// The WALs, in the order of their paths.
+    pub folders: Vec<Folder>,
+    /// The folders without one.
+    pub unknown: Vec<Unknown>,
+    /// What could not be listed.
+    pub unread: Vec<Unread>,
+}
+
+/// Looks through the paths, folders with everything below them.
+pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
+    let mut found = Found::default();
+    let mut listing: BTreeMap<PathBuf, Files> = BTreeMap::new();
+    for path in paths {
+        list(path, &mut listing, &mut found.unread);
+    }
+    let mut snapshots = Vec::new();
+    for (path, files) in &listing {
+        let mut claimed = 0;
+        for format in candidates(choice) {
+            let layout = format.id();
+            snapshots.extend(files.iter().filter_map(|file| {
+                let lsn = format.snapshot(file)?;
+                Some((layout.to_owned(), path.clone(), lsn, file.clone()))
+            }));
+            if let Some(folder) = folder(path, files, &format, choice) {
+                claimed += folder.segments.len();
+                found.folders.push(folder);
+            }
+        }
+        if claimed == 0
+            && let Some(example) = files.first()
+        {
+            found.unknown.push(Unknown {
+                path: path.display().to_string(),
+                files: files.len() as u64,
+                example: example.clone(),
+                resembles: files.iter().find_map(|file| resembles(file, path)),
+            });
+        }
+    }
+    // The order in which a folder lists its files is nobody's.
+    found.unread.sort();
+    name_nodes(&mut found.folders, paths);
+    attribute(&mut found.folders, snapshots);
+    found
+}
+
+type Files = BTreeSet<String>;
+
+fn list(root: &Path, listing: &mut BTreeMap<PathBuf, Files>, unread: &mut Vec<Unread>) {
+    for entry in WalkDir::new(root) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(root).display().to_string();
+                unread.push(Unread {
+                    path,
+                    detail: error.to_string(),
+                });
+                continue;
+            }
+        };
+        let path = entry.path();
+        // A link is followed to a file, never to a folder: that could lead back here.
+        let is_folder = if entry.path_is_symlink() {
+            fs::metadata(path).is_ok_and(|it| it.is_dir())
+        } else {
+            entry.file_type().is_dir()
+        };
+        if is_folder {
+            continue;
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let file = entry.file_name().to_string_lossy().into_owned();
+        listing.entry(folder).or_default().insert(file);
+    }
+}
+
+fn candidates(choice: &Choice) -> Vec<Format> {
+    match choice {
+        Choice::Detect => LAYOUTS.iter().map(Format::Known).collect(),
+        Choice::Known(layout) => vec![Format::Known(layout)],
+        Choice::Declared(declared) => {
+            vec![Format::Declared(Box::new(declared.declaration.clone()))]
+        }
+    }
+}
+
+fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Option<Folder> {
+    let mut segments = Vec::new();
+    let mut others = Vec::new();
+    for file in files {
+        match format.name(file).filter(|_| !is_ignored(choice, file)) {
+            Some(name) => segments.push(SegmentFile {
+                file: file.clone(),
+                name,
+            }),
+            None => others.push(file.clone()),
+        }
+    }
+    if segments.is_empty()
+        || !is_claimed(path, &segments, &others, format, choice)
+        || is_detached(path, format)
+    {
+        return None;
+    }
+    segments.sort_by_key(|segment| {
+        (
+            segment.name.seq,
+            segment.name.lsn,
+            segment.name.last,
+            segment.name.term,
+        )
+    });
+    let rules = match choice {
+        Choice::Declared(declared) => declared.rules.clone(),
+        Choice::Detect | Choice::Known(_) => Rules::of(format),
+    };
+    Some(Folder {
+        path: path.to_path_buf(),
+        node: String::new(),
+        run: String::new(),
+        format: format.clone(),
+        rules,
+        segments,
+        others,
+        snapshots: Vec::new(),
+    })
+}
+
+fn is_ignored(choice: &Choice, file: &str) -> bool {
+    match choice {
+        Choice::Declared(declared) => declared.ignore.is_match(file),
+        Choice::Detect | Choice::Known(_) => false,
+    }
+}
+
+/// Whether the files are this layout's: by what the user said, by names that nobody else uses, or by the content of any of them.
+fn is_claimed(
+    path: &Path,
+    segments: &[SegmentFile],
+    others: &[String],
+    format: &Format,
+    choice: &Choice,
+) -> bool {
+    let Format::Known(layout) = format else {
+        return true;
+    };
+    if matches!(choice, Choice::Known(_)) || layout.is_name_enough {
+        return true;
+    }
+    let has_company = others.iter().any(|file| (layout.is_leftover)(file));
+    has_company
+        || segments
+            .iter()
+            .any(|segment| head(&path.join(&segment.file)).is_ok_and(|head| (layout.sniff)(&head)))
+}
+
+/// Changelogs that the server itself moved out of the way are not a WAL.
+fn is_detached(path: &Path, format: &Format) -> bool {
+    format.id() == "clickhouse-keeper"
+        && path
+            .components()
+            .any(|part| part == Component::Normal("detached".as_ref()))
+}
+
+/// The first bytes of a regular file.
+pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    if fs::metadata(path)?.is_file() {
+        File::open(path)?
+            .take(SNIFF_BYTES as u64)
+            .read_to_end(&mut head)?;
+    }
+    Ok(head)
+}
+
+/// What a file name looks like that no reader here is for.
+fn resembles(file: &str, folder: &Path) -> Option<&'static str> {
+    let is_hex = |text: &str, count: usize| {
+        text.len() == count
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'A'..=b'F'))
+    };
+    let is_number = |text: &str, count: usize| {
+        text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    if is_hex(file, 24) {
+        return Some("PostgreSQL WAL, which this version cannot read");
+    }
+    if let Some((base, _)) = file
+        .strip_suffix(".wal")
+        .and_then(|stem| stem.split_once('-'))
+        .filter(|(base, _)| is_number(base, 20))
+    {
+        return Some(base).map(|_| "raft-wal segments, which this version cannot read");
+    }
+    if is_number(file, 8) && folder.ends_with("wal") {
+        return Some("Prometheus WAL, which this version cannot read");
+    }
+    let is_wal = Path::new(file)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("wal"));
+    is_wal.then_some("segments of an unknown layout; describe them in a file for --layout")
+}
+
+/// Folder names that say what is in them and not whose it is.
+const GENERIC: &[&str] = &[
+    "wal",
+    "member",
+    "txnlog",
+    "version-2",
+    "log",
+    "logs",
+    "data",
+    "datalog",
+    "coordination",
+    "detached",
+    ".",
+];
+
+/// Names the nodes: by the nearest part of the path that is not a generic name, or by more of the path where two would be the same.
+fn name_nodes(folders: &mut [Folder], roots: &[PathBuf]) {
+    for folder in folders.iter_mut() {
+        let own = folder.path.ancestors().find_map(|path| {
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            (!GENERIC.contains(&name.as_str())).then_some((name, path.parent()))
+        });
+        let (node, run) = own.unwrap_or_else(|| (folder.path.display().to_string(), None));
+        folder.node = node;
+        folder.run = run.map(|run| run.display().to_string()).unwrap_or_default();
+    }
+    let names: Vec<String> = folders.iter().map(|folder| folder.node.clone()).collect();
+    for folder in folders {
+        if names.iter().filter(|&name| *name == folder.node).count() > 1 {
+            let inner = roots
+                .iter()
+                .find_map(|root| folder.path.strip_prefix(root).ok())
+                .filter(|inner| !inner.as_os_str().is_empty());
+            folder.node = inner.unwrap_or(&folder.path).display().to_string();
+        }
+    }
+}
+
+/// Gives each snapshot file to the WAL that its folder is nearest to, if that is one and not several.
+fn attribute(folders: &mut [Folder], snapshots: Vec<(String, PathBuf, Lsn, String)>) {
+    for (layout, path, lsn, file) in snapshots {
+        let depth = |folder: &Folder| {
+            folder
+                .path
+                .components()
+                .zip(path.components())
+                .take_while(|(left, right)| left == right)
+                .count()
+        };
+        let candidates = || {
+            folders
+                .iter()
+                .enumerate()
+                .filter(|(_, folder)| folder.format.id() == layout)
+        };
+        let Some(nearest) = candidates().map(|(_, folder)| depth(folder)).max() else {
+            continue;
+        };
+        let mut nearest = candidates()
+            .filter(|(_, folder)| depth(folder) == nearest)
+            .map(|(n, _)| n);
+        if let (Some(n), None) = (nearest.next(), nearest.next()) {
+            folders[n].snapshots.push((lsn, file));
+        }
+    }
+    for folder in folders {
+        folder.snapshots.sort();
+    }
+}

@@ -1,0 +1,337 @@
+//! One pass over the segments of a WAL: records folded into stretches of consecutive positions, so that memory does not grow with them.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::parsers::wal::{
+    Behind, Body, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
+};
+use crate::vocab::{Lsn, Term};
+
+use super::folder::{Folder, SegmentFile};
+use super::model::{Segment, Unread};
+use super::rules::{Positions, Rules};
+
+/// Stretches and snapshot records that are kept of one WAL. A healthy one has a handful a segment; only a hostile one has as many
+/// stretches as records.
+const ITEMS_MAX: usize = 100_000;
+
+/// A segment after its pass.
+pub(super) struct Scanned {
+    pub(super) segment: Segment,
+    /// What stands behind the last verified frame.
+    pub(super) tail: Tail,
+    pub(super) faults: Vec<Fault>,
+    pub(super) behind: Option<Behind>,
+    /// The first position as the header states it.
+    pub(super) header_lsn: Option<Lsn>,
+    /// Which log it says it belongs to.
+    pub(super) identity: Option<Arc<str>>,
+    pub(super) items: Vec<Item>,
+    /// The first state record that commits what is not there.
+    pub(super) ahead: Option<Ahead>,
+    /// Whether the file changed its size during the pass.
+    pub(super) is_growing: bool,
+}
+
+/// What stands in a segment, in the order of the file.
+pub(super) enum Item {
+    Run(Run),
+    Snapshot { lsn: Lsn, term: Term, offset: u64 },
+}
+
+/// Records of consecutive positions and one term.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) first: Lsn,
+    pub(super) last: Lsn,
+    /// The position that has to follow.
+    pub(super) next: Lsn,
+    pub(super) term: Option<Term>,
+    pub(super) offset: u64,
+    /// The highest position known as committed when the run began, if the run begins at or below it.
+    pub(super) committed: Option<Lsn>,
+}
+
+/// A state record that commits a position beyond the last record.
+pub(super) struct Ahead {
+    pub(super) offset: u64,
+    pub(super) commit: Lsn,
+    pub(super) last: Lsn,
+}
+
+/// All segments of a folder after their pass.
+pub(super) struct Pass {
+    pub(super) segments: Vec<Scanned>,
+    pub(super) unread: Vec<Unread>,
+}
+
+/// Reads every segment once, in order.
+pub(super) fn pass(folder: &Folder) -> Pass {
+    let mut pass = Pass {
+        segments: Vec::with_capacity(folder.segments.len()),
+        unread: Vec::new(),
+    };
+    let mut state = State::default();
+    let count = folder.segments.len();
+    for (n, file) in folder.segments.iter().enumerate() {
+        let path = folder.path.join(&file.file);
+        let scanned = segment(folder, file, &path, n + 1 == count, &mut state);
+        let unreadable = scanned
+            .faults
+            .iter()
+            .filter(|fault| fault.kind == FaultKind::Unreadable);
+        pass.unread.extend(unreadable.map(|fault| Unread {
+            path: path.display().to_string(),
+            detail: fault.detail.clone(),
+        }));
+        pass.segments.push(scanned);
+    }
+    if state.is_full {
+        let detail = format!(
+            "more than {ITEMS_MAX} breaks in the order of positions: what follows them was not compared"
+        );
+        pass.unread.push(Unread {
+            path: folder.path.display().to_string(),
+            detail,
+        });
+    }
+    pass
+}
+
+/// Reads one segment.
+fn segment(
+    folder: &Folder,
+    file: &SegmentFile,
+    path: &Path,
+    is_last: bool,
+    state: &mut State,
+) -> Scanned {
+    let mut context = Context {
+        name: file.name,
+        size: 0,
+        is_last,
+        chain: state.chain_for(file.name),
+    };
+    let mut segment = Segment::named(&file.file, file.name);
+    let mut items = Vec::new();
+    let mut is_growing = false;
+    state.begin_segment();
+    let scan = match open(path) {
+        Ok((reader, size)) => {
+            context.size = size;
+            segment.size = size;
+            let mut frame =
+                |frame: &Frame<'_>| state.frame(frame, &folder.rules, &mut segment, &mut items);
+            let scan = folder
+                .format
+                .read(&mut reader.take(size), &context, &mut frame);
+            is_growing = fs::metadata(path).is_ok_and(|it| it.len() != size);
+            scan
+        }
+        Err(error) => Scan::unreadable(&error),
+    };
+    let ahead = state.end_segment(&scan, file.name, segment.last_lsn);
+    segment.finish(&scan);
+    items.shrink_to_fit();
+    Scanned {
+        segment,
+        tail: scan.tail,
+        faults: scan.faults,
+        behind: scan.behind,
+        header_lsn: scan.header_lsn,
+        identity: state.share(scan.identity),
+        items,
+        ahead,
+        is_growing,
+    }
+}
+
+/// Opens a regular file and takes its size once: what is appended later is not looked at.
+pub(super) fn open(path: &Path) -> io::Result<(File, u64)> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok((File::open(path)?, about.len()))
+}
+
+impl Segment {
+    fn named(file: &str, name: SegmentName) -> Self {
+        Self {
+            file: file.to_owned(),
+            name_seq: name.seq,
+            name_lsn: name.lsn,
+            name_last: name.last,
+            size: 0,
+            records: 0,
+            entries: 0,
+            first_lsn: None,
+            last_lsn: None,
+            max_lsn: None,
+            end_offset: 0,
+            tail: Tail::Exact.word(),
+            zero_tail_bytes: None,
+            commit: None,
+        }
+    }
+
+    fn finish(&mut self, scan: &Scan) {
+        self.records = scan.frames;
+        self.end_offset = scan.end_offset;
+        self.tail = scan.tail.word();
+        self.zero_tail_bytes = match scan.tail {
+            Tail::Zeros(count) => Some(count),
+            Tail::Exact
+            | Tail::DataAfterZeros { .. }
+            | Tail::Torn
+            | Tail::Bad
+            | Tail::OpenStream => None,
+        };
+    }
+}
+
+/// What has to be remembered from one frame to the next.
+#[derive(Default)]
+struct State {
+    chain: Option<u64>,
+    /// The name of the segment before, and its last position.
+    name: Option<(SegmentName, Option<Lsn>)>,
+    identity: Option<Arc<str>>,
+    /// The last position of the log, records and snapshots.
+    last: Option<Lsn>,
+    commit: Option<Lsn>,
+    ahead: Option<Ahead>,
+    kept: usize,
+    is_full: bool,
+    /// A new segment begins a new run even if the positions go on.
+    is_fresh: bool,
+    /// No record of the log was seen in this segment.
+    is_at_head: bool,
+}
+
+impl State {
+    fn begin_segment(&mut self) {
+        self.is_fresh = true;
+        self.is_at_head = true;
+    }
+
+    /// The running checksum, unless segments are missing in between: then it has to be taken from the segment and not tested.
+    fn chain_for(&self, name: SegmentName) -> Option<u64> {
+        let (before, last) = self.name?;
+        let is_next = match (before.seq, name.seq) {
+            (Some(before), Some(here)) => here == before + 1,
+            _ => name.lsn.is_none() || name.lsn == last.map(Lsn::next),
+        };
+        self.chain.filter(|_| is_next)
+    }
+
+    /// The same text for the segments of one log, of which there can be very many.
+    fn share(&mut self, identity: Option<String>) -> Option<Arc<str>> {
+        let identity = identity?;
+        if self.identity.as_deref() != Some(identity.as_str()) {
+            self.identity = Some(Arc::from(identity));
+        }
+        self.identity.clone()
+    }
+
+    fn end_segment(&mut self, scan: &Scan, name: SegmentName, last: Option<Lsn>) -> Option<Ahead> {
+        // Behind a break the checksum of the next segment says nothing about that one.
+        let is_broken = scan
+            .faults
+            .iter()
+            .any(|fault| fault.kind == FaultKind::Chain);
+        self.chain = scan.chain.filter(|_| !is_broken);
+        self.name = Some((name, last));
+        // What was lost to a fault may well have been committed.
+        if scan.faults.iter().any(|fault| fault.kind.ends_segment()) {
+            self.last = None;
+        }
+        self.ahead.take()
+    }
+
+    fn frame(
+        &mut self,
+        frame: &Frame<'_>,
+        rules: &Rules,
+        segment: &mut Segment,
+        items: &mut Vec<Item>,
+    ) {
+        match frame.body {
+            Body::Entry {
+                lsn, next, term, ..
+            } => {
+                segment.entries += 1;
+                segment.first_lsn.get_or_insert(lsn);
+                segment.last_lsn = Some(lsn);
+                segment.max_lsn = segment.max_lsn.max(Some(lsn));
+                self.last = Some(lsn);
+                if self.is_at_head {
+                    // The hole in front of this record is told by the record itself.
+                    self.ahead = None;
+                    self.is_at_head = false;
+                }
+                if let (false, Some(Item::Run(run))) = (self.is_fresh, items.last_mut())
+                    && run.term == term
+                    && (lsn == run.next || rules.positions == Positions::Rising && lsn > run.next)
+                {
+                    run.last = lsn;
+                    run.next = next;
+                    return;
+                }
+                let committed = self.commit.filter(|&commit| lsn <= commit);
+                self.keep(
+                    Item::Run(Run {
+                        first: lsn,
+                        last: lsn,
+                        next,
+                        term,
+                        offset: frame.offset,
+                        committed,
+                    }),
+                    items,
+                );
+            }
+            Body::Snapshot { lsn, term } => {
+                // Without its head, a log's last position is known from the name before it is from a record.
+                let named = segment.name_lsn.map(Lsn::before);
+                self.last = self.last.or(named).max(Some(lsn));
+                self.keep(
+                    Item::Snapshot {
+                        lsn,
+                        term,
+                        offset: frame.offset,
+                    },
+                    items,
+                );
+            }
+            Body::Commit { lsn, .. } => {
+                segment.commit = segment.commit.max(Some(lsn));
+                self.commit = self.commit.max(Some(lsn));
+                // A log whose head was purged commits before its first record; nothing can be said there.
+                if let Some(last) = self.last.filter(|&last| lsn > last)
+                    && self.ahead.is_none()
+                {
+                    self.ahead = Some(Ahead {
+                        offset: frame.offset,
+                        commit: lsn,
+                        last,
+                    });
+                }
+            }
+            Body::Metadata | Body::Chain { .. } => {}
+        }
+    }
+
+    fn keep(&mut self, item: Item, items: &mut Vec<Item>) {
+        self.is_fresh = false;
+        if self.kept == ITEMS_MAX {
+            self.is_full = true;
+            return;
+        }
+        self.kept += 1;
+        items.push(item);
+    }
+}
