@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
-pub use suspects::GAP;
+pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::record::{Record, offset_in};
@@ -102,6 +102,8 @@ pub struct Scan {
     pub span: Option<(Timestamp, Timestamp)>,
     /// The stamp of the first record that has one, as written.
     pub first_time: Option<Timestamp>,
+    /// The stamp of the first record that is not suspect.
+    pub opened: Option<Timestamp>,
     /// The stamp of the last record that is not suspect.
     pub last_time: Option<Timestamp>,
     /// The noteworthy records in order.
