@@ -196,6 +196,13 @@ impl Scan {
     }
 }
 
+/// Whether a stamp taken to be of `before`'s day is of the day before: the nodes whose lines share a log have clocks
+/// that disagree, by less than this.
+fn is_behind(dated: Timestamp, before: Timestamp) -> bool {
+    const CLOCKS: i64 = 10 * crate::time::SECOND;
+    dated.0 - before.0 > DAY - CLOCKS
+}
+
 impl Scanner<'_> {
     /// Scans one block.
     pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
@@ -338,6 +345,11 @@ impl<'s, 'b> Pass<'s, 'b> {
             .is_some_and(|before| dated.0 < before.0 - DAY / 2);
         self.days += i64::from(new_day);
         let dated = Timestamp(time.0 + self.days * DAY);
+        // Just before midnight by a clock that is behind: the day before, and the next record decides on its own.
+        if self.before.is_some_and(|before| is_behind(dated, before)) {
+            record.time = Some(Timestamp(dated.0 - DAY));
+            return;
+        }
         self.before = Some(dated);
         record.time = Some(dated);
     }
