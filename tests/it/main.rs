@@ -14,5 +14,6 @@ mod fresh;
 mod hostile;
 mod product;
 mod props;
+mod reasoning;
 mod report001;
 mod tidy;

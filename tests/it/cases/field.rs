@@ -154,8 +154,11 @@ fn every_error_of_the_field_is_explained_or_listed() {
         let listed: u64 = coverage.unexplained.iter().map(|it| it.count).sum();
         assert_eq!(coverage.explained + listed, coverage.error_records, "{id}");
         assert_eq!(listed, 0, "{id}: {:?}", coverage.unexplained);
+        if coverage.error_records == 0 {
+            continue;
+        }
         let share = format!(
-            "explained {0} of {0} Error and Fatal records",
+            "explained {0} of {0} Error and Fatal records (100.0 %)",
             coverage.error_records
         );
         let printed = product::analyze(&folder, &[]);
@@ -212,7 +215,7 @@ fn err_logs_alone_give_no_conclusion_from_absence() {
         }
         let report = folder.report();
         assert!(findings(&report, silent).is_empty(), "{id}");
-        for rule in told {
+        if let Some(rule) = told {
             assert_eq!(findings(&report, rule).len(), 1, "{id} {rule}");
         }
     }
