@@ -10,7 +10,7 @@ use casdiag::report::model::{Finding, Report};
 use casdiag::vocab::Severity;
 use serde_json::Value;
 
-use super::{expected, folders, name, numbers};
+use super::{expected, folders, is_within, name, numbers};
 use crate::product::{self, Folder, findings};
 
 /// The most that one case may take.
@@ -24,17 +24,6 @@ fn names(value: &Value) -> Vec<String> {
 fn sorted(mut names: Vec<String>) -> Vec<String> {
     names.sort();
     names
-}
-
-/// Microseconds of the day of `2026-11-29T19:02:43.178891+00:00` and of shorter forms.
-fn micros(stamp: &str) -> i64 {
-    assert!(stamp.starts_with("2026-11-29T"), "{stamp}");
-    let time = stamp[11..].trim_end_matches("+00:00").trim_end_matches('Z');
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let seconds = clock
-        .split(':')
-        .fold(0_i64, |sum, part| sum * 60 + part.parse::<i64>().unwrap());
-    seconds * 1_000_000 + format!("{fraction:0<6}").parse::<i64>().unwrap()
 }
 
 /// Every file below `folder`.
@@ -95,12 +84,10 @@ fn every_incident_is_found_with_what_when_and_where() {
             );
             let accused = sorted(finding.accused.clone());
             assert_eq!(accused, names(&wanted["accused"]), "{id} {rule}");
-            let grace = wanted["grace_s"].as_i64().unwrap() * 1_000_000;
-            let edge = |key: &str| micros(wanted["window"][key].as_str().unwrap());
-            let [first, last] = [&finding.window.first, &finding.window.last]
-                .map(|stamp| micros(stamp.as_deref().unwrap()));
+            let edge = |key: &str| wanted["window"][key].as_str().unwrap();
+            let grace = wanted["grace_s"].as_i64().unwrap();
             assert!(
-                edge("from") - grace <= first && last <= edge("to") + grace,
+                is_within(finding, edge("from"), edge("to"), grace),
                 "{id} {rule}: {:?} leaves {}",
                 finding.window,
                 wanted["window"]
