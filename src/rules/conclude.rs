@@ -358,7 +358,7 @@ fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timest
     let stalled = scene.nodes.iter().flat_map(|node| {
         let longest = stalls
             .iter()
-            .filter_map(|&stall| node.stalls[stall].longest.as_ref());
+            .filter_map(|&(stall, repeats, lasting)| node.stalls[stall].longest(repeats, lasting));
         longest.map(|stall| stall.span)
     });
     let counters = reporting(rule, declared);

@@ -122,11 +122,15 @@ impl Scene<'_> {
 }
 
 impl Condition {
-    /// The stalls that the condition needs to hold.
-    pub(super) fn stalls(&self) -> Vec<usize> {
+    /// The stalls that the condition needs to hold: each with its least repetitions and microseconds.
+    pub(super) fn stalls(&self) -> Vec<(usize, u64, i64)> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::stalls).collect(),
-            Self::Time(TimeTest::Stall { stall, .. }) => vec![*stall],
+            Self::Time(TimeTest::Stall {
+                stall,
+                repeats,
+                lasting,
+            }) => vec![(*stall, *repeats, *lasting)],
             Self::None(_)
             | Self::AtMost { .. }
             | Self::Share { .. }

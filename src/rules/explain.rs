@@ -314,8 +314,13 @@ impl Teller<'_> {
         let named = self.rule.stalls.iter().find(|(_, known)| *known == index);
         let name = named.map_or("the position", |(name, _)| name);
         let stalls = self.scene.nodes.iter();
-        let stalls =
-            stalls.filter_map(|node| Some((&node.node, node.stalls[index].longest.as_ref()?)));
+        let stalls = stalls.filter_map(|node| {
+            let tally = &node.stalls[index];
+            let found = tally
+                .longest(repeats, lasting)
+                .or_else(|| tally.longest(0, 0))?;
+            Some((&node.node, found))
+        });
         let longest = stalls.max_by_key(|(_, stall)| stall.repeats);
         let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
             let width = seconds(stall.span.1.0 - stall.span.0.0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::NodeFacts;
 use super::Rule;
-use super::condition::Scene;
+use super::condition::{Condition, Scene};
 use super::schema::RuleDecl;
 use crate::signals::SignalSet;
 use crate::signals::tally::{NodeTally, Stall, StallWatch};
@@ -67,13 +67,20 @@ impl Ground<'_> {
         facts
     }
 
-    /// The longest stretch of a stall, the first node's of equal ones.
+    /// The longest stretch of a stall as the rule asks for it, the first node's of equal ones.
     fn longest(&self, index: usize) -> Option<(&NodeTally, &StallWatch, &Stall)> {
+        let verdicts = self.rule.verdicts.iter();
+        let conditions = verdicts.filter_map(|verdict| verdict.when.as_ref());
+        let asked = std::iter::once(&self.rule.when)
+            .chain(conditions)
+            .flat_map(Condition::stalls)
+            .find(|(stall, ..)| *stall == index);
+        let (_, repeats, lasting) = asked.unwrap_or((index, 0, 0));
         let stalls = self
             .scene
             .nodes
             .iter()
-            .filter_map(|node| Some((*node, node.stalls[index].longest.as_ref()?)));
+            .filter_map(|node| Some((*node, node.stalls[index].longest(repeats, lasting)?)));
         let longest = stalls.reduce(|a, b| if b.1.repeats > a.1.repeats { b } else { a })?;
         Some((longest.0, &self.watches[index], longest.1))
     }

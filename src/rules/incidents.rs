@@ -124,20 +124,7 @@ pub(super) fn incidents(findings: &[Finding]) -> Vec<Incident> {
             continue;
         };
         let others: Vec<&&Finding> = members.iter().filter(|f| f.id != root.id).collect();
-        let summary = if others.is_empty() {
-            root.title.clone()
-        } else {
-            let follows: Vec<String> = others
-                .iter()
-                .map(|f| format!("{} ({})", f.title, f.id))
-                .collect();
-            format!(
-                "{} ({}); what follows from it: {}",
-                root.title,
-                root.id,
-                follows.join("; ")
-            )
-        };
+        let summary = summary(root, &others);
         let ids = std::iter::once(root.id.clone())
             .chain(others.iter().map(|f| f.id.clone()))
             .collect();
@@ -149,4 +136,25 @@ pub(super) fn incidents(findings: &[Finding]) -> Vec<Incident> {
         });
     }
     incidents
+}
+
+/// A sentence for the chain: its causes, then what follows from them.
+fn summary(root: &Finding, others: &[&&Finding]) -> String {
+    if others.is_empty() {
+        return root.title.clone();
+    }
+    let named = |finding: &Finding| format!("{} ({})", finding.title, finding.id);
+    let list = |causes: bool| {
+        let listed = others.iter().filter(|it| it.caused_by.is_empty() == causes);
+        listed.map(|it| named(it)).collect::<Vec<_>>().join("; ")
+    };
+    let (beside, follows) = (list(true), list(false));
+    if beside.is_empty() {
+        format!("{}; what follows from it: {follows}", named(root))
+    } else {
+        format!(
+            "{}; beside it: {beside}; what follows from them: {follows}",
+            named(root)
+        )
+    }
 }

@@ -57,12 +57,8 @@ impl TimeTest {
                 repeats,
                 lasting,
             } => {
-                let lasts = |node: &NodeTally| {
-                    let longest = node.stalls[*stall].longest.as_ref();
-                    longest.is_some_and(|s| {
-                        s.repeats >= *repeats && s.span.1.0 - s.span.0.0 >= *lasting
-                    })
-                };
+                let lasts =
+                    |node: &NodeTally| node.stalls[*stall].longest(*repeats, *lasting).is_some();
                 scene.nodes_with(lasts) > 0
             }
             Self::Together { counter, within } => together(scene, *counter, *within),

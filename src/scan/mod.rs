@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
-pub use suspects::GAP;
+pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::record::{Record, offset_in};
@@ -102,6 +102,8 @@ pub struct Scan {
     pub span: Option<(Timestamp, Timestamp)>,
     /// The stamp of the first record that has one, as written.
     pub first_time: Option<Timestamp>,
+    /// The stamp of the first record that is not suspect.
+    pub opened: Option<Timestamp>,
     /// The stamp of the last record that is not suspect.
     pub last_time: Option<Timestamp>,
     /// The noteworthy records in order.
@@ -192,6 +194,13 @@ impl Scan {
         let (from, to) = entry.nested;
         &self.nested[from as usize..to as usize]
     }
+}
+
+/// Whether a stamp taken to be of `before`'s day is of the day before: the nodes whose lines share a log have clocks
+/// that disagree, by less than this.
+fn is_behind(dated: Timestamp, before: Timestamp) -> bool {
+    const CLOCKS: i64 = 10 * crate::time::SECOND;
+    dated.0 - before.0 > DAY - CLOCKS
 }
 
 impl Scanner<'_> {
@@ -336,6 +345,11 @@ impl<'s, 'b> Pass<'s, 'b> {
             .is_some_and(|before| dated.0 < before.0 - DAY / 2);
         self.days += i64::from(new_day);
         let dated = Timestamp(time.0 + self.days * DAY);
+        // Just before midnight by a clock that is behind: the day before, and the next record decides on its own.
+        if self.before.is_some_and(|before| is_behind(dated, before)) {
+            record.time = Some(Timestamp(dated.0 - DAY));
+            return;
+        }
         self.before = Some(dated);
         record.time = Some(dated);
     }

@@ -26,8 +26,10 @@ struct Run {
     first_entry: Option<usize>,
     records: usize,
     span: (Timestamp, Timestamp),
-    /// The stamp it began with.
-    start: Timestamp,
+    /// The stamp of its last record.
+    last: Timestamp,
+    /// Stretches without a record before it and in it.
+    gaps: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Suspects {
@@ -45,7 +47,7 @@ impl Suspects {
                     entry.suspect = true;
                 }
             }
-            self.gap(time, scan);
+            scan.gaps.extend(gap(base, time));
             self.accept(time, (time, time), scan);
             return false;
         }
@@ -53,15 +55,15 @@ impl Suspects {
             first_entry: None,
             records: 0,
             span: (time, time),
-            start: time,
+            last: base,
+            gaps: Vec::new(),
         });
         run.records += 1;
         run.span = (run.span.0.min(time), run.span.1.max(time));
+        run.gaps.extend(gap(run.last, time));
+        run.last = time;
         if run.records > RUN_MAX {
-            let (span, start) = (run.span, run.start);
-            self.run = None;
-            self.gap(start, scan);
-            self.accept(time, span, scan);
+            self.end(scan);
             return false;
         }
         true
@@ -77,22 +79,22 @@ impl Suspects {
     /// The block ends: what is still away never came back, so it is taken as the clock's own step.
     pub(super) fn end(&mut self, scan: &mut Scan) {
         if let Some(run) = self.run.take() {
-            self.gap(run.start, scan);
-            self.accept(run.span.1, run.span, scan);
+            scan.gaps.extend(run.gaps);
+            self.accept(run.last, run.span, scan);
         }
     }
 
-    /// Keeps a stretch without records between the base and `next`.
-    fn gap(&self, next: Timestamp, scan: &mut Scan) {
-        if let Some(base) = self.base.filter(|base| next.0 - base.0 >= GAP) {
-            scan.gaps.push((base, next));
-        }
-    }
-
+    /// Takes the stamp of a record that is not suspect, or of the last one of a run.
     fn accept(&mut self, time: Timestamp, span: (Timestamp, Timestamp), scan: &mut Scan) {
         self.base = Some(time);
+        scan.opened.get_or_insert(time);
         scan.last_time = Some(time);
         let (low, high) = scan.span.unwrap_or(span);
         scan.span = Some((low.min(span.0), high.max(span.1)));
     }
+}
+
+/// The stretch between two records, if it is long enough to keep.
+pub fn gap(from: Timestamp, to: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    (to.0 - from.0 >= GAP).then_some((from, to))
 }

@@ -7,9 +7,10 @@ use super::contexts::{Contexts, Waiting};
 use super::count::{continuation_lines, count, derive, evidence};
 use super::{Scanned, mask};
 use crate::parsers::Format;
-use crate::scan::{Entry, Occurrence};
+use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch};
 use crate::signals::{FIELDS_MAX, SignalSet};
+use crate::time::Timestamp;
 use crate::vocab::Level;
 
 /// How many mined templates are kept per node.
@@ -45,6 +46,8 @@ pub struct Fold<'s> {
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
     contexts: Contexts,
+    /// The artifact of the last block of the main log, and its last stamp.
+    last: Option<(u32, Timestamp)>,
 }
 
 impl FoldRules<'_> {
@@ -69,6 +72,7 @@ impl<'s> Fold<'s> {
             others: BTreeMap::new(),
             format,
             contexts: Contexts::new(rules.signals),
+            last: None,
         }
     }
 
@@ -104,6 +108,17 @@ impl<'s> Fold<'s> {
         if !self.is_log() || self.nodes_in_lines() {
             return;
         }
+        // A silence between two blocks of a file; between two files a piece may be missing.
+        let before = self
+            .last
+            .filter(|(artifact, _)| *artifact == scanned.artifact);
+        if let (Some((_, from)), Some(to)) = (before, scan.opened) {
+            self.tally.gaps.extend(gap(from, to));
+        }
+        self.last = scan
+            .last_time
+            .map(|time| (scanned.artifact, time))
+            .or(self.last);
         let room = GAPS_MAX.saturating_sub(self.tally.gaps.len());
         self.tally.gaps.extend(scan.gaps.iter().take(room));
         self.tally.records += scan.records;

@@ -14,6 +14,7 @@ mod fresh;
 mod hostile;
 mod product;
 mod props;
+mod reasoning;
 mod report001;
 mod tidy;
 mod wal;

@@ -74,11 +74,12 @@ impl CounterTally {
                 if self.filled[at].is_some() {
                     continue;
                 }
-                recent.push_back(time);
-                // A stamp older than the one before stays where it came: records reorder by milliseconds.
+                // In order of stamps: threads write out of order, and a window never holds more than its span.
+                recent.insert(recent.partition_point(|known| *known <= time), time);
+                let newest = recent.back().copied().unwrap_or(time);
                 while recent
                     .front()
-                    .is_some_and(|oldest| time.0 - oldest.0 > window.within)
+                    .is_some_and(|oldest| newest.0 - oldest.0 > window.within)
                 {
                     recent.pop_front();
                 }
@@ -167,7 +168,13 @@ mod tests {
                     within: 3
                 }
             ),
-            Some(10)
+            Some(9)
         );
+        let within = 5;
+        let window = Window {
+            at_least: 3,
+            within,
+        };
+        assert_eq!(filled(&[10, 7, 13], window), None);
     }
 }

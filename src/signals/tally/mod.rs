@@ -157,11 +157,7 @@ impl NodeTally {
             mine.absorb(theirs);
         }
         for (mine, theirs) in self.stalls.iter_mut().zip(other.stalls) {
-            let repeats =
-                |tally: &StallTally| tally.longest.as_ref().map_or(0, |stall| stall.repeats);
-            if repeats(&theirs) > repeats(mine) {
-                *mine = theirs;
-            }
+            mine.absorb(&theirs);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);

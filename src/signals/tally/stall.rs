@@ -38,8 +38,22 @@ pub struct Stall {
 pub struct StallTally {
     /// By subject: the stretch under way.
     current: BTreeMap<Vec<Box<[u8]>>, Stall>,
-    /// The longest stretch so far, by repetitions.
-    pub longest: Option<Stall>,
+    /// The stretches that no other one exceeds both in repetitions and in time.
+    stretches: Vec<Stall>,
+}
+
+/// How many stretches are kept.
+const STRETCHES_MAX: usize = 100;
+
+impl Stall {
+    /// From the first to the last repetition, in microseconds.
+    pub fn duration(&self) -> i64 {
+        self.span.1.0 - self.span.0.0
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        self.repeats <= other.repeats && self.duration() <= other.duration()
+    }
 }
 
 impl StallTally {
@@ -84,13 +98,7 @@ impl StallTally {
                 stall.repeats += 1;
                 stall.span.1 = stall.span.1.max(time);
                 stall.values = said;
-                if self
-                    .longest
-                    .as_ref()
-                    .is_none_or(|longest| longest.repeats < stall.repeats)
-                {
-                    self.longest = Some(stall.clone());
-                }
+                keep(&mut self.stretches, stall);
                 return;
             }
         } else if self.current.len() >= subjects_max {
@@ -105,5 +113,30 @@ impl StallTally {
                 evidence: evidence(),
             },
         );
+    }
+
+    /// The stretch with most repetitions of those with so many at least over so many microseconds, the first of equals.
+    pub fn longest(&self, repeats: u64, lasting: i64) -> Option<&Stall> {
+        let long = |stall: &&Stall| stall.repeats >= repeats && stall.duration() >= lasting;
+        let fits = self.stretches.iter().filter(long);
+        fits.reduce(|a, b| if b.repeats > a.repeats { b } else { a })
+    }
+
+    /// Takes what another part of the node's logs showed.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for stall in &other.stretches {
+            keep(&mut self.stretches, stall);
+        }
+    }
+}
+
+/// Keeps a stretch unless another one is as long in both ways, and then none that it exceeds.
+fn keep(stretches: &mut Vec<Stall>, stall: &Stall) {
+    if stretches.iter().any(|known| stall.is_within(known)) {
+        return;
+    }
+    stretches.retain(|known| !known.is_within(stall));
+    if stretches.len() < STRETCHES_MAX {
+        stretches.push(stall.clone());
     }
 }

@@ -7,7 +7,7 @@ use casdiag::pipeline::Plan;
 use casdiag::report::model::Report;
 use casdiag::vocab::Severity;
 
-use super::{expected, folders, name, number, numbers, prose};
+use super::{expected, folders, is_within, name, number, numbers, prose};
 use crate::product::{self, findings};
 
 /// Asserts what a case says in prose.
@@ -119,6 +119,97 @@ fn every_case_has_its_verdict() {
         checked += 1;
     }
     assert_eq!(checked, READ.len());
+}
+
+/// What must be found: rule, severity, who reports, who is accused, and in which of the truth's windows.
+type Found = (
+    &'static str,
+    Severity,
+    &'static [&'static str],
+    &'static [&'static str],
+    usize,
+);
+
+/// The findings of each case, by the truth beside it.
+const FOUND: &[(&str, &[Found])] = &[
+    (
+        "02-fetch-refused",
+        &[("fetch-storm", Severity::High, &["n2"], &["n1"], 0)],
+    ),
+    (
+        "07-zookeeper-outage",
+        &[(
+            "coordination-lost",
+            Severity::High,
+            &["n1", "n2"],
+            &["127.77.0.1:29303"],
+            0,
+        )],
+    ),
+    (
+        "10-replace-partition-divergence",
+        &[
+            ("fetch-storm", Severity::High, &["n2"], &["n1"], 0),
+            ("fetch-storm", Severity::High, &["n3"], &["n1"], 0),
+            ("diverged-replicas", Severity::High, &["n2"], &["n1"], 0),
+            ("diverged-replicas", Severity::High, &["n3"], &["n1"], 0),
+        ],
+    ),
+    (
+        "m1-errors-textlog",
+        &[
+            ("memory-limit", Severity::Medium, &["m1"], &[], 2),
+            ("too-many-parts", Severity::Medium, &["m1"], &[], 3),
+        ],
+    ),
+];
+
+#[test]
+fn each_injected_fault_is_found_when_and_where_it_was_and_nothing_else() {
+    for (id, wanted) in FOUND {
+        let folder = product::repository("tests/cases/clickhouse").join(id);
+        let (windows, report) = (
+            expected(&folder)["truth"]["windows"].clone(),
+            report(&folder),
+        );
+        for &(rule, severity, reporters, accused, window) in *wanted {
+            let reported = |it: &&&casdiag::report::model::Finding| it.reported_by == reporters;
+            let found = findings(&report, rule);
+            let found: Vec<_> = found.iter().filter(reported).collect();
+            assert_eq!(found.len(), 1, "{id} {rule}");
+            let finding = found[0];
+            assert_eq!(finding.severity, severity, "{id} {rule}");
+            assert_eq!(finding.accused, accused, "{id} {rule}");
+            let window = &windows[window];
+            let edge = |key: &str| window[key].as_str().unwrap();
+            let grace = window["grace_s"].as_i64().unwrap();
+            assert!(
+                is_within(finding, edge("start"), edge("end"), grace),
+                "{id} {rule}: {:?} leaves {window}",
+                finding.window
+            );
+        }
+        let worse = report
+            .findings
+            .iter()
+            .filter(|it| it.severity > Severity::Low);
+        assert_eq!(
+            worse.count(),
+            wanted.len(),
+            "{id}: {:?}",
+            product::fired(&report)
+        );
+        let coverage = &report.coverage;
+        let listed: u64 = coverage.unexplained.iter().map(|it| it.count).sum();
+        assert_eq!(coverage.explained + listed, coverage.error_records, "{id}");
+        // Only what a query forged stays unexplained.
+        let forged = |text: &str| text.starts_with("(may be forged) ");
+        let unexplained = &coverage.unexplained;
+        assert!(
+            unexplained.iter().all(|it| forged(&it.template)),
+            "{unexplained:?}"
+        );
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! asserted by a function registered under the case's id.
 
 mod clickhouse;
+mod field;
 mod logs;
 
 use std::fs;
@@ -54,4 +55,26 @@ fn prose(report: &casdiag::report::model::Report) -> String {
         .iter()
         .map(|it| format!("{} {} {}", it.rule, it.category, it.title));
     told.collect::<Vec<_>>().join("\n")
+}
+
+/// Microseconds of the day of `2026-11-29T19:02:43.178891+00:00`, and of the same with a blank or with less behind the
+/// second.
+fn micros(stamp: &str) -> i64 {
+    let time = &stamp[11..stamp.len().min(26)];
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let parts = clock.split(':').map(|part| part.parse::<i64>().unwrap());
+    let seconds = parts.fold(0, |sum, part| sum * 60 + part);
+    seconds * 1_000_000 + format!("{fraction:0<6}").parse::<i64>().unwrap()
+}
+
+/// Whether a finding's window lies within what was injected on that day, `grace` seconds before and after included.
+fn is_within(finding: &casdiag::report::model::Finding, from: &str, to: &str, grace: i64) -> bool {
+    let edges = [&finding.window.first, &finding.window.last];
+    let [first, last] = edges.map(|stamp| stamp.as_deref().unwrap());
+    assert!(
+        first[..10] == from[..10] && last[..10] == to[..10],
+        "{first} {last}"
+    );
+    let grace = grace * 1_000_000;
+    micros(from) - grace <= micros(first) && micros(last) <= micros(to) + grace
 }
