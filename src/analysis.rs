@@ -10,11 +10,22 @@ pub struct Analysis {
     /// Every artifact found, by relative path.
     pub inputs: Vec<InputFacts>,
     /// What is listed and was not read.
-    pub refused: Vec<(String, String)>,
+    pub refused: Vec<RefusedFacts>,
     /// One per node and run, by run and node.
     pub nodes: Vec<NodeFacts>,
     /// What the rules say.
     pub conclusions: Conclusions,
+}
+
+/// Something that was found and not read.
+#[derive(Debug)]
+pub struct RefusedFacts {
+    /// Its path as the user would write it.
+    pub path: String,
+    /// Why.
+    pub why: String,
+    /// Whether it could be a log.
+    pub partial: bool,
 }
 
 /// What was read of one artifact.
@@ -60,12 +71,9 @@ pub struct InputFault {
 impl Analysis {
     /// Whether everything recognised was read whole.
     pub fn is_complete(&self) -> bool {
-        self.inputs.iter().all(|input| {
-            input
-                .problems
-                .iter()
-                .all(|problem| !problem.kind.is_partial())
-        })
+        let read = self.inputs.iter().flat_map(|input| &input.problems);
+        self.refused.iter().all(|refused| !refused.partial)
+            && read.into_iter().all(|problem| !problem.kind.is_partial())
     }
 
     /// Whether any artifact was recognised.

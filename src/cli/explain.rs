@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::options::RulesOption;
 use super::{Failure, Outcome};
+use crate::intake::is_stdin;
 use crate::pipeline::{self, Plan, Progress};
 use crate::report::explanation;
 use crate::rules;
@@ -47,6 +48,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         .filter(|line| *line > 0)
         .ok_or_else(place)?;
     let file = PathBuf::from(file);
+    if is_stdin(&file) {
+        return Err("the standard input is read once, and this reads twice; name a file".into());
+    }
     let record = pipeline::record_at(&file, line)?;
     let roots = if arguments.paths.is_empty() {
         vec![file]

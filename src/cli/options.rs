@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use globset::{Glob, GlobMatcher};
 
 use super::Failure;
-use crate::intake::{Names, NodeGlob, read_text};
+use crate::intake::{Bounds, Names, NodeGlob, read_text};
 use crate::pipeline::Plan;
 use crate::rules::{self, RuleBase};
 use crate::time::{Zone, read_bound};
@@ -34,7 +34,7 @@ impl RulesOption {
 /// What to read, and how.
 #[derive(Debug, Args)]
 pub(super) struct InputOptions {
-    /// Folders and files to look at
+    /// Folders, files and archives to look at; `-` is the standard input, `a.zip!/ch1` a part of an archive
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Calls the node of the files that match GLOB by NAME, e.g. `--node web1='**/10.0.0.7/*'`; with `lines`, a NAME
@@ -62,6 +62,18 @@ pub(super) struct InputOptions {
     /// The longest record kept whole, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Plan::default().limits.record_bytes)]
     max_record: usize,
+    /// How many bytes one packed file may unpack to, and all archives together in the temporary file (in TMPDIR)
+    #[arg(long, value_name = "BYTES", default_value_t = Bounds::default().unpacked)]
+    max_unpacked: u64,
+    /// How many times its packed size a file may unpack to
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().ratio)]
+    max_ratio: u64,
+    /// How many members all archives may have together
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().members)]
+    max_members: usize,
+    /// How many archives may lie inside each other
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
+    max_nesting: u8,
     /// Shows no progress
     #[arg(long)]
     pub(super) no_progress: bool,
@@ -80,6 +92,12 @@ impl InputOptions {
             ..Plan::default()
         };
         plan.limits.record_bytes = self.max_record.max(plan.limits.block_bytes);
+        plan.bounds = Bounds {
+            nesting: usize::from(self.max_nesting),
+            members: self.max_members,
+            unpacked: self.max_unpacked,
+            ratio: self.max_ratio,
+        };
         plan.names = Names {
             nodes: self.nodes()?,
             runs: self

@@ -2,17 +2,26 @@
 //!
 //! It knows names, containers and sizes, and nothing of what records mean: where a block may be cut is told to it.
 
+mod archives;
 mod artifact;
 mod blocks;
+mod bounds;
+mod content;
 mod naming;
+mod packing;
+mod stdin;
 mod text;
 mod walk;
 
-pub use artifact::{Artifact, Content, Encoding, SAMPLE_BYTES};
+pub use archives::Useful;
+pub use artifact::{Artifact, SAMPLE_BYTES};
 pub use blocks::{Block, BlockReader, Limits};
+pub use bounds::Bounds;
+pub use content::{Content, Member};
 pub use naming::{Names, NodeGlob, Place, Role, UNNAMED, place_all};
+pub use packing::Encoding;
 pub use text::{TEXT_BYTES_MAX, read_text};
-pub use walk::{Found, Refused, walk};
+pub use walk::{Found, Refused, is_stdin, walk};
 
 use std::path::PathBuf;
 

@@ -56,6 +56,7 @@ const GENERIC_STEMS: &[&str] = &[
     "errors",
     "stderr",
     "stdout",
+    "stdin",
     "console",
     "output",
     "log",
@@ -128,7 +129,7 @@ pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
 fn keep_folders_apart(artifacts: &[Artifact], places: &mut [Place]) {
     let folder = |at: usize| {
         artifacts[at]
-            .relative
+            .whole
             .rsplit_once('/')
             .map_or("", |(folder, _)| folder)
     };
@@ -242,16 +243,9 @@ fn split_name(file: &str) -> (&str, Role, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intake::Content;
 
     fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<u32>) {
-        let content = Content::Memory([].into());
-        let artifact = Artifact {
-            path: format!("given/{relative}"),
-            relative: relative.to_owned(),
-            content,
-            bytes: 0,
-        };
+        let artifact = Artifact::in_memory(relative, &[]);
         let place = place(&artifact, names);
         (place.run, place.node, place.log, place.role, place.piece)
     }

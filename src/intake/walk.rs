@@ -1,11 +1,14 @@
 //! From the given paths to a sorted list of regular files.
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::{Artifact, Content, Error};
+use super::archives::{Useful, expand};
+use super::{Artifact, Bounds, Content, Error, stdin};
 
 /// What lies below the given paths.
 #[derive(Debug, Default)]
@@ -23,32 +26,126 @@ pub struct Refused {
     pub path: String,
     /// Why, in a few words.
     pub why: String,
+    /// Whether something is not read that could be a log.
+    pub partial: bool,
 }
 
-/// Lists every regular file below `roots`. Links below a root are not followed, and pipes and devices are not opened.
-pub fn walk(roots: &[PathBuf]) -> Result<Found, Error> {
-    let common = common_folder(roots);
+/// What stands between an archive's path and that of a member.
+const BELOW: &str = "!/";
+
+/// Whether a path given on the command line means the standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A path given on the command line.
+struct Root {
+    /// A file or a folder.
+    path: PathBuf,
+    meta: Option<Metadata>,
+    /// The part of it that is wanted, where that lies in an archive.
+    member: Option<String>,
+}
+
+/// Lists every regular file below `roots`, and the members of archives as if these were folders.
+///
+/// Links below a root are not followed, and pipes and devices are not opened. A path may lead into an archive, as
+/// `a.zip!/ch1/x.log` does; `-` is the standard input. `useful` says how much of unpacked bytes is worth keeping.
+pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful) -> Result<Found, Error> {
+    let roots: Vec<Root> = roots
+        .iter()
+        .map(|path| root(path))
+        .collect::<Result<_, _>>()?;
+    let common = common_folder(&roots);
     let mut found = Found::default();
-    for root in roots {
-        let meta = std::fs::metadata(root).map_err(|source| Error::Root {
-            path: root.clone(),
-            source,
-        })?;
-        if meta.is_dir() {
-            walk_folder(root, &common, &mut found);
-        } else {
-            take(root, &meta, &common, &mut found);
+    for root in &roots {
+        match &root.meta {
+            None => stdin::take(bounds, &mut found),
+            Some(meta) if meta.is_dir() => walk_folder(&root.path, &common, bounds, &mut found),
+            Some(meta) => take(&root.path, meta, &common, bounds, &mut found),
         }
     }
     found
         .artifacts
         .sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
     found.artifacts.dedup_by(|a, b| a.path == b.path);
-    found.refused.sort_by(|a, b| a.path.cmp(&b.path));
+    let several = roots.len() > 1;
+    let mut found = expand(found.artifacts, found.refused, bounds, useful, several);
+    for root in &roots {
+        select(root, &mut found)?;
+    }
+    found
+        .artifacts
+        .sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
+    found
+        .refused
+        .sort_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
+    found.refused.dedup();
     Ok(found)
 }
 
-fn walk_folder(root: &Path, common: &Path, found: &mut Found) {
+/// Looks at a given path. One that does not exist may lead into an archive that does.
+fn root(path: &Path) -> Result<Root, Error> {
+    if is_stdin(path) {
+        return Ok(Root {
+            path: path.to_path_buf(),
+            meta: None,
+            member: None,
+        });
+    }
+    let source = match std::fs::metadata(path) {
+        Ok(meta) => {
+            return Ok(Root {
+                path: path.to_path_buf(),
+                meta: Some(meta),
+                member: None,
+            });
+        }
+        Err(source) => source,
+    };
+    let archive = path.to_str().and_then(|text| text.split_once(BELOW));
+    if let Some((archive, _)) = archive
+        && let Ok(meta) = std::fs::metadata(archive)
+        && meta.is_file()
+    {
+        return Ok(Root {
+            path: archive.into(),
+            meta: Some(meta),
+            member: Some(display(path)),
+        });
+    }
+    Err(Error::Root {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// Leaves of an archive what was asked for.
+fn select(root: &Root, found: &mut Found) -> Result<(), Error> {
+    let Some(wanted) = &root.member else {
+        return Ok(());
+    };
+    let archive = format!("{}{BELOW}", display(&root.path));
+    let is_wanted = |path: &str| {
+        let below = path.strip_prefix(wanted.as_str());
+        !path.starts_with(&archive)
+            || below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '!']))
+    };
+    found.artifacts.retain(|artifact| is_wanted(&artifact.path));
+    found.refused.retain(|refused| is_wanted(&refused.path));
+    let there = |path: &String| path.starts_with(wanted.as_str());
+    if found.artifacts.iter().any(|it| there(&it.path))
+        || found.refused.iter().any(|it| there(&it.path))
+    {
+        return Ok(());
+    }
+    Err(Error::Root {
+        path: wanted.into(),
+        source: io::Error::new(io::ErrorKind::NotFound, "the archive has no such member"),
+    })
+}
+
+fn walk_folder(root: &Path, common: &Path, bounds: Bounds, found: &mut Found) {
     for entry in WalkDir::new(root)
         .follow_root_links(true)
         .sort_by_file_name()
@@ -59,7 +156,7 @@ fn walk_folder(root: &Path, common: &Path, found: &mut Found) {
                 refuse(entry.path(), "a link, not followed", found);
             }
             Ok(entry) => match entry.metadata() {
-                Ok(meta) => take(entry.path(), &meta, common, found),
+                Ok(meta) => take(entry.path(), &meta, common, bounds, found),
                 Err(e) => refuse(entry.path(), &e.to_string(), found),
             },
             Err(e) => {
@@ -72,15 +169,18 @@ fn walk_folder(root: &Path, common: &Path, found: &mut Found) {
     }
 }
 
-fn take(path: &Path, meta: &std::fs::Metadata, common: &Path, found: &mut Found) {
+fn take(path: &Path, meta: &Metadata, common: &Path, bounds: Bounds, found: &mut Found) {
     if !meta.is_file() {
         return refuse(path, "not a regular file", found);
     }
+    let relative = display(path.strip_prefix(common).unwrap_or(path));
     found.artifacts.push(Artifact {
         path: display(path),
-        relative: display(path.strip_prefix(common).unwrap_or(path)),
+        whole: relative.clone(),
+        relative,
         content: Content::File(path.to_path_buf()),
         bytes: meta.len(),
+        bounds,
     });
 }
 
@@ -88,16 +188,20 @@ fn refuse(path: &Path, why: &str, found: &mut Found) {
     found.refused.push(Refused {
         path: display(path),
         why: why.to_owned(),
+        partial: false,
     });
 }
 
 /// The deepest folder that holds all of `roots`: a root that is a folder counts itself, one that is a file its folder.
-fn common_folder(roots: &[PathBuf]) -> PathBuf {
-    let mut folders = roots.iter().map(|root| {
-        if root.is_dir() {
-            root.clone()
+fn common_folder(roots: &[Root]) -> PathBuf {
+    let files = roots
+        .iter()
+        .filter_map(|root| Some((&root.path, root.meta.as_ref()?)));
+    let mut folders = files.map(|(path, meta)| {
+        if meta.is_dir() {
+            path.clone()
         } else {
-            root.parent().unwrap_or(Path::new("")).to_path_buf()
+            path.parent().unwrap_or(Path::new("")).to_path_buf()
         }
     });
     let first = folders.next().unwrap_or_default();

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::Error;
-use crate::intake::{self, BlockReader, Limits};
+use super::inputs::useful;
+use crate::intake::{self, BlockReader, Bounds, Limits};
 use crate::parsers::{Format, exception, sniff};
 use crate::record::Record;
 use crate::signals::Subject;
@@ -34,16 +35,17 @@ impl RecordAt {
 
 /// Finds the record that line `line` of a file, from 1, belongs to.
 pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
-    let found = intake::walk(&[path.to_path_buf()])?;
+    let found = intake::walk(&[path.to_path_buf()], Bounds::default(), useful)?;
     let fault = |why| Error::Line {
         path: path.display().to_string(),
         line,
         why,
     };
-    let artifact = found
-        .artifacts
-        .first()
-        .ok_or_else(|| fault("this is no regular file"))?;
+    let artifact = match found.artifacts.as_slice() {
+        [] => return Err(fault("this is no regular file")),
+        [artifact] => artifact,
+        _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
+    };
     let (sample, _) = artifact.sample()?;
     let format = sniff(&sample).ok_or_else(|| fault("the file is of no known format"))?;
     let (reader, _) = artifact.open()?;

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault};
-use crate::intake::{Artifact, Encoding, Found, Place, place_all};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts};
+use crate::intake::{Artifact, Encoding, Found, Place, Refused, place_all};
 use crate::parsers::{Format, sniff};
 use crate::rules::{NodeFacts, RuleBase};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 /// The artifacts, each looked at once.
 pub(super) struct Looked {
     artifacts: Vec<Seen>,
-    refused: Vec<(String, String)>,
+    refused: Vec<Refused>,
 }
 
 struct Seen {
@@ -118,6 +118,11 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
     }
 }
 
+/// How many bytes of something that begins like this are ever read.
+pub(super) fn useful(start: &[u8]) -> u64 {
+    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+}
+
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
@@ -147,12 +152,10 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             skipped,
         });
     }
-    let refused = found
-        .refused
-        .into_iter()
-        .map(|refused| (refused.path, refused.why))
-        .collect();
-    Looked { artifacts, refused }
+    Looked {
+        artifacts,
+        refused: found.refused,
+    }
 }
 
 /// A log's empty file is a log: an empty err.log says that nothing went wrong.
@@ -296,9 +299,17 @@ pub(super) fn assemble(
     let conclusions = rules.conclude(&nodes);
     Analysis {
         inputs,
-        refused: looked.refused,
+        refused: looked.refused.into_iter().map(refused_facts).collect(),
         nodes,
         conclusions,
+    }
+}
+
+fn refused_facts(refused: Refused) -> RefusedFacts {
+    RefusedFacts {
+        path: refused.path,
+        why: refused.why,
+        partial: refused.partial,
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use crate::analysis::Analysis;
-use crate::intake::{self, Found, Limits, Names};
+use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::rules::RuleBase;
 use crate::time::{Timestamp, Zone};
 
@@ -37,6 +37,8 @@ pub struct Plan {
     pub subjects_max: usize,
     /// Bounds on memory.
     pub limits: Limits,
+    /// Bounds on what is packed.
+    pub bounds: Bounds,
     /// A signal whose records are wanted one by one.
     pub listing: Option<Listing>,
 }
@@ -62,6 +64,7 @@ impl Default for Plan {
             // 100,000 parts or tables of some 60 bytes are a few megabytes; a hostile log must not cost more.
             subjects_max: 100_000,
             limits: Limits::default(),
+            bounds: Bounds::default(),
             listing: None,
         }
     }
@@ -104,7 +107,7 @@ pub struct Progress {
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
-    let found = intake::walk(&plan.roots)?;
+    let found = intake::walk(&plan.roots, plan.bounds, inputs::useful)?;
     analyze_found(plan, found, rules, progress)
 }
 

@@ -1,18 +1,14 @@
 //! Samples of the rule base, run through the same stages as any log.
 
 use super::{Error, Plan, Progress, analyze_found};
-use crate::intake::{Artifact, Content, Found};
+use crate::intake::{Artifact, Found};
 use crate::rules::{RuleBase, Sample, SampleKind};
 use crate::signals::tally::NodeTally;
 
 /// Runs a sample; what is wrong with the outcome, if anything.
 pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Error> {
-    let artifacts = sample.files.iter().map(|(path, text)| Artifact {
-        path: path.clone(),
-        relative: path.clone(),
-        content: Content::Memory(text.as_bytes().into()),
-        bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
-    });
+    let files = sample.files.iter();
+    let artifacts = files.map(|(path, text)| Artifact::in_memory(path, text.as_bytes()));
     let found = Found {
         artifacts: artifacts.collect(),
         refused: Vec::new(),

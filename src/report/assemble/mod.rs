@@ -105,8 +105,8 @@ impl Context<'_> {
             .iter()
             .map(|facts| self.input(facts))
             .collect();
-        inputs.extend(self.analysis.refused.iter().map(|(path, why)| Input {
-            path: path.clone(),
+        inputs.extend(self.analysis.refused.iter().map(|refused| Input {
+            path: refused.path.clone(),
             format: "refused".to_owned(),
             run: ".".to_owned(),
             node: UNNAMED.to_owned(),
@@ -118,7 +118,7 @@ impl Context<'_> {
             problems: vec![InputProblem {
                 kind: "refused".to_owned(),
                 line: None,
-                detail: why.clone(),
+                detail: refused.why.clone(),
             }],
         }));
         inputs.sort_by(|a, b| a.path.cmp(&b.path));

@@ -87,22 +87,29 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// The only places that name a dependency: beginnings of paths below `src/`. What is not listed may be named anywhere.
 const HOMES: &[(&str, &[&str])] = &[
     ("aho_corasick", &["signals/"]),
+    ("bzip2", &["intake/"]),
     ("chrono", &["time.rs"]),
     ("chrono_tz", &["time.rs"]),
     ("clap", &["cli/"]),
     ("comfy_table", &["report/"]),
+    ("deflate64", &["intake/"]),
     ("flate2", &["intake/"]),
     ("globset", &["intake/", "cli/", "layout/"]),
     ("indicatif", &["cli/"]),
+    ("liblzma", &["intake/"]),
+    ("lz4_flex", &["intake/"]),
     ("nom", &["parsers/"]),
     ("rayon", &["pipeline/"]),
     ("regex", &["signals/", "rules/load"]),
     ("serde_json", &["report/"]),
-    ("tempfile", &["report/"]),
+    ("tar", &["intake/archives/"]),
+    ("tempfile", &["intake/archives/", "report/"]),
     ("terminal_size", &["cli/"]),
     ("toml", &["rules/", "layout/"]),
     ("walkdir", &["intake/", "layout/"]),
     ("xxhash_rust", &["scan/", "parsers/wal/"]),
+    ("zip", &["intake/archives/"]),
+    ("zstd", &["intake/", "parsers/wal/"]),
 ];
 
 const FORBIDDEN_TEXT: &[&str] = &[
