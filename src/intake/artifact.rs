@@ -72,10 +72,16 @@ impl Artifact {
     }
 
     /// The first bytes, unless they begin something that unpacks to too much; and whether they stand as stored.
-    pub(super) fn probe(&self, length: usize) -> io::Result<(Vec<u8>, bool)> {
+    ///
+    /// What `is_archive` is read up to its bound anyway, so that the members before it are not lost.
+    pub(super) fn probe(
+        &self,
+        length: usize,
+        is_archive: fn(&[u8]) -> bool,
+    ) -> io::Result<(Vec<u8>, bool)> {
         let mut opened = self.opened()?;
         let mut start = beginning(&mut opened.reader, length)?;
-        if opened.encoding != Encoding::Plain || !opened.as_stored {
+        if !opened.as_stored && !is_archive(&start) {
             let more = SAMPLE_BYTES.saturating_sub(length);
             let rest = beginning(&mut opened.reader, more).unwrap_or_default();
             let unpacked = u64::try_from(start.len() + rest.len()).unwrap_or(u64::MAX);

@@ -65,7 +65,9 @@ impl From<Exceeded> for io::Error {
 
 /// Whether reading stopped at a bound, not at a fault.
 pub(super) fn is_exceeded(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Exceeded>())
+    error
+        .get_ref()
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Exceeded>)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 mod cases;
 mod cli;
+mod containers;
 mod counting;
 mod fresh;
 mod hostile;

@@ -4,6 +4,7 @@
 //! archive that is itself packed is unpacked once, from its beginning to its end, and what is of use of its members goes
 //! into one temporary file. No name that an archive states is ever a name on a disk.
 
+mod salvage;
 mod spool;
 mod tar;
 mod zip;
@@ -101,7 +102,7 @@ impl Listed {
     }
 
     /// The name of a member that may be read; what it is refused for is noted.
-    fn admit(&mut self, name: &[u8], _size: u64) -> Option<String> {
+    fn admit(&mut self, name: &[u8]) -> Option<String> {
         if !self.count() {
             return None;
         }
@@ -307,7 +308,7 @@ impl Expansion {
 
 /// What an artifact is, and whether it stands in its file as it is.
 fn kind(artifact: &Artifact) -> io::Result<(Option<Kind>, bool)> {
-    let (start, as_stored) = artifact.probe(tar::BLOCK)?;
+    let (start, as_stored) = artifact.probe(tar::BLOCK, |start| Kind::of(start).is_some())?;
     Ok((Kind::of(&start), as_stored))
 }
 

@@ -89,7 +89,7 @@ struct Extension {
     sparse: bool,
 }
 
-/// Lists a tar's members until its end, `more` says that it is enough, or nothing more can be read.
+/// Lists a tar's members until its end, the bound on members, or a fault that cannot be passed.
 pub(super) fn list(mut source: Source<'_>, listed: &mut Listed) {
     if let Err(error) = walk(&mut source, listed) {
         listed.damaged(&error.to_string());
@@ -185,7 +185,7 @@ fn member(
         .clone()
         .unwrap_or_else(|| header.path_bytes().into_owned());
     let folder = kind.is_dir() || name.ends_with(b"/");
-    let regular = matches!(kind, EntryType::Regular | EntryType::Continuous) && !extension.sparse;
+    let regular = (kind.is_file() || kind.is_contiguous()) && !extension.sparse;
     if folder || kind.is_pax_global_extensions() || kind.is_gnu_longlink() {
         return pass(source, padded(size));
     }
@@ -207,7 +207,7 @@ fn member(
         };
         return Ok(pass(source, padded(held))? && more);
     }
-    if let Some(clean) = listed.admit(&name, size) {
+    if let Some(clean) = listed.admit(&name) {
         let (mut stored, read, error) = source.member(size)?;
         if read < size {
             let why = error
@@ -215,18 +215,17 @@ fn member(
                 .map_or_else(|| "the archive ends here".to_owned(), ToString::to_string);
             stored.fault = Some(why);
         }
+        let name = clean.clone();
         listed.entries.push(Entry {
             name: clean,
             stored,
         });
         if let Some(error) = error {
-            return Err(error);
+            return Err(io::Error::new(error.kind(), format!("{name}: {error}")));
         }
         if read < size {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "it ends inside a member",
-            ));
+            let why = format!("it ends inside {name}");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
         }
         return Ok(pass(source, padding(size))? && !listed.full);
     }
@@ -235,14 +234,16 @@ fn member(
 
 /// Why a member is not read, and whether text is lost with it.
 fn not_regular(kind: EntryType) -> (&'static str, bool) {
-    match kind {
-        EntryType::Link | EntryType::Symlink => ("a link, not followed", false),
-        EntryType::Char | EntryType::Block => ("a device, not opened", false),
-        EntryType::Fifo => ("a pipe, not opened", false),
-        EntryType::GNUSparse | EntryType::Regular | EntryType::Continuous => {
-            ("a file stored with holes, not read", true)
-        }
-        _ => ("a member of an unknown kind, not read", true),
+    if kind.is_hard_link() || kind.is_symlink() {
+        ("a link, not followed", false)
+    } else if kind.is_character_special() || kind.is_block_special() {
+        ("a device, not opened", false)
+    } else if kind.is_fifo() {
+        ("a pipe, not opened", false)
+    } else if kind.is_gnu_sparse() || kind.is_file() || kind.is_contiguous() {
+        ("a file stored with holes, not read", true)
+    } else {
+        ("a member of an unknown kind, not read", true)
     }
 }
 

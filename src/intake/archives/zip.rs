@@ -6,7 +6,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::super::content::Range;
 use super::super::packing::Encoding;
-use super::{Entry, Listed, Stored};
+use super::{Entry, Listed, Stored, salvage};
 
 /// What a record of a zip's end and the comment behind it take at most.
 const END_BYTES: u64 = 22 + 65_535;
@@ -29,10 +29,11 @@ pub(super) fn list(range: &Range, listed: &mut Listed) -> io::Result<()> {
     match ZipArchive::new(BufReader::new(range.open()?)) {
         Ok(archive) => by_directory(archive, range, listed),
         Err(error) => {
+            salvage::list(range, listed)?;
             listed.damaged(&format!("its directory cannot be read ({error})"));
-            Ok(())
         }
     }
+    Ok(())
 }
 
 /// How many members the end of a zip states: the directory is held in memory, so it is asked before it is read.
@@ -62,7 +63,7 @@ fn stated_members(range: &Range) -> io::Result<Option<u64>> {
 }
 
 /// A little-endian number of `length` bytes.
-fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+pub(super) fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(length)?)?;
     Some(
         bytes
@@ -73,23 +74,25 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
 }
 
 /// A member as the directory states it.
-struct Stated {
-    name: Vec<u8>,
-    header: u64,
-    start: Option<u64>,
-    packed: u64,
-    size: u64,
-    crc: u32,
-    method: CompressionMethod,
-    encrypted: bool,
-    mode: Option<u32>,
+pub(super) struct Stated {
+    pub(super) name: Vec<u8>,
+    pub(super) header: u64,
+    pub(super) start: Option<u64>,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+    /// `None` where it is lost.
+    pub(super) crc: Option<u32>,
+    /// How it is unpacked; `None` where that is not known here.
+    pub(super) packing: Option<Encoding>,
+    pub(super) encrypted: bool,
+    pub(super) mode: Option<u32>,
 }
 
 fn by_directory(
     mut archive: ZipArchive<BufReader<super::super::content::Window>>,
     range: &Range,
     listed: &mut Listed,
-) -> io::Result<()> {
+) {
     if archive.has_duplicate_names() {
         listed.damaged("several members have one name, and one of them is read");
     }
@@ -103,8 +106,8 @@ fn by_directory(
                 start: file.data_start(),
                 packed: file.compressed_size(),
                 size: file.size(),
-                crc: file.crc32(),
-                method: file.compression(),
+                crc: Some(file.crc32()),
+                packing: packing_of(file.compression()),
                 encrypted: file.encrypted(),
                 mode: file.unix_mode(),
             })
@@ -130,13 +133,11 @@ fn by_directory(
             break;
         }
     }
-    Ok(())
 }
 
 /// Takes or refuses one member.
-fn take(member: Stated, overlaps: bool, range: &Range, listed: &mut Listed) {
+pub(super) fn take(member: Stated, overlaps: bool, range: &Range, listed: &mut Listed) {
     let name = slashes(member.name);
-    let method = method(member.method);
     let exceeded = listed.bounds.exceeded(member.packed, member.size);
     let refused = if let Some(why) = member.mode.and_then(not_regular) {
         Some((why.to_owned(), false))
@@ -146,11 +147,8 @@ fn take(member: Stated, overlaps: bool, range: &Range, listed: &mut Listed) {
         Some(("it overlaps another member, not read".to_owned(), true))
     } else if let Some(exceeded) = exceeded {
         Some((format!("not read, {exceeded}"), true))
-    } else if method.is_none() {
-        Some((
-            format!("packed by {}, which is not read", member.method),
-            true,
-        ))
+    } else if member.packing.is_none() {
+        Some(("packed by a method that is not read".to_owned(), true))
     } else {
         None
     };
@@ -158,17 +156,17 @@ fn take(member: Stated, overlaps: bool, range: &Range, listed: &mut Listed) {
         listed.refuse(&name, &why, partial);
         return;
     }
-    let (Some(method), Some(start)) = (method, member.start) else {
+    let (Some(packing), Some(start)) = (member.packing, member.start) else {
         listed.refuse(&name, "not read, it has no place in the archive", true);
         return;
     };
-    if let Some(name) = listed.admit(&name, member.size) {
+    if let Some(name) = listed.admit(&name) {
         let (part, missing) = range.part(start, member.packed);
         let stored = Stored {
             range: part,
             bytes: member.packed,
-            method: (method != Encoding::Plain).then_some(method),
-            check: Some((member.crc, member.size)),
+            method: (packing != Encoding::Plain).then_some(packing),
+            check: member.crc.map(|crc| (crc, member.size)),
             fault: (missing > 0).then(|| "the archive ends here".to_owned()),
         };
         listed.entries.push(Entry { name, stored });
@@ -187,16 +185,25 @@ fn slashes(mut name: Vec<u8>) -> Vec<u8> {
     name
 }
 
-fn method(method: CompressionMethod) -> Option<Encoding> {
-    Some(match method {
-        CompressionMethod::STORE => Encoding::Plain,
-        CompressionMethod::DEFLATE => Encoding::Deflate,
-        CompressionMethod::DEFLATE64 => Encoding::Deflate64,
-        CompressionMethod::BZIP2 => Encoding::Bzip2,
-        CompressionMethod::ZSTD => Encoding::Zstd,
-        CompressionMethod::XZ => Encoding::Xz,
-        _ => return None,
-    })
+/// The methods that are read, by their numbers in the format.
+const METHODS: &[(u64, CompressionMethod, Encoding)] = &[
+    (0, CompressionMethod::STORE, Encoding::Plain),
+    (8, CompressionMethod::DEFLATE, Encoding::Deflate),
+    (9, CompressionMethod::DEFLATE64, Encoding::Deflate64),
+    (12, CompressionMethod::BZIP2, Encoding::Bzip2),
+    (93, CompressionMethod::ZSTD, Encoding::Zstd),
+    (95, CompressionMethod::XZ, Encoding::Xz),
+];
+
+/// How a member of that method is unpacked, if it is.
+pub(super) fn packing(number: u64) -> Option<Encoding> {
+    let known = METHODS.iter().find(|(known, ..)| *known == number);
+    known.map(|(.., encoding)| *encoding)
+}
+
+fn packing_of(method: CompressionMethod) -> Option<Encoding> {
+    let known = METHODS.iter().find(|(_, known, _)| *known == method);
+    known.map(|(.., encoding)| *encoding)
 }
 
 /// Why a member of that Unix mode is not read, if it is no regular file.
