@@ -160,8 +160,12 @@ impl Artifact {
             Content::File(path) => (metered(Box::new(File::open(path)?)), true),
             Content::Memory(bytes) => (Box::new(Cursor::new(Arc::clone(bytes))), true),
             Content::Member(member) => {
-                let stored = metered(Box::new(member.range.open()?));
-                let mut reader = member.method.unwrap_or(Encoding::Plain).unpack(stored)?;
+                let window: Box<dyn Read + Send> = Box::new(member.range.open()?);
+                // The meter stands right below the unpacker: one that read ahead would hide how well it unpacks.
+                let mut reader = match member.method {
+                    Some(method) => method.unpack(metered(window))?,
+                    None => window,
+                };
                 if let Some(expected) = member.check {
                     reader = Box::new(Checked::new(reader, expected));
                 }
@@ -171,8 +175,10 @@ impl Artifact {
                         fault: fault.clone(),
                     });
                 }
-                let buffered = BufReader::with_capacity(SIP, reader);
-                (Box::new(buffered), member.method.is_none())
+                match member.method {
+                    Some(_) => (Box::new(BufReader::with_capacity(SIP, reader)), false),
+                    None => (metered(reader), true),
+                }
             }
         })
     }

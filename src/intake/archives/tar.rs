@@ -52,6 +52,14 @@ impl Source<'_> {
         }
     }
 
+    /// Reads what an unpacker still has.
+    fn drain(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(..) => Ok(()),
+            Self::Stream(reader, _) => io::copy(reader, &mut io::sink()).map(drop),
+        }
+    }
+
     /// Passes over bytes; how many there were.
     fn skip(&mut self, length: u64) -> io::Result<u64> {
         match self {
@@ -91,7 +99,10 @@ struct Extension {
 
 /// Lists a tar's members until its end, the bound on members, or a fault that cannot be passed.
 pub(super) fn list(mut source: Source<'_>, listed: &mut Listed) {
-    if let Err(error) = walk(&mut source, listed) {
+    let walked = walk(&mut source, listed);
+    // A packing's checksum stands at its end, behind the end of the tar.
+    let walked = walked.and_then(|()| source.drain());
+    if let Err(error) = walked {
         listed.damaged(&error.to_string());
     }
 }

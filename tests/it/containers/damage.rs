@@ -22,11 +22,9 @@ pub(super) fn noisy(number: u32) -> String {
 
 /// Logs of ten nodes, each of so many records that its last lies far from its first.
 fn logs() -> Files {
-    let text: String = (0..2000).map(noisy).collect();
+    let text = |n: u32| (0..2000).map(|i| noisy(2000 * n + i)).collect::<String>();
     let name = |n| format!("n{n}/clickhouse-server.log");
-    (0..10)
-        .map(|n| (name(n), text.clone().into_bytes()))
-        .collect()
+    (0..10).map(|n| (name(n), text(n).into_bytes())).collect()
 }
 
 const EACH: u64 = 2000;

@@ -43,7 +43,10 @@ pub(super) const PACKINGS: &[Packing] = &[
 ];
 
 pub(super) fn zst(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 1).unwrap()
+    let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    packer.include_checksum(true).unwrap();
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
 }
 
 pub(super) fn xz(bytes: &[u8]) -> Vec<u8> {
@@ -54,7 +57,8 @@ pub(super) fn xz(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+    let mut packer = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
     packer.write_all(bytes).unwrap();
     packer.finish().unwrap()
 }
