@@ -57,7 +57,9 @@ pub(super) fn xz(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+    let info = lz4_flex::frame::FrameInfo::new()
+        .content_checksum(true)
+        .block_size(lz4_flex::frame::BlockSize::Max64KB);
     let mut packer = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
     packer.write_all(bytes).unwrap();
     packer.finish().unwrap()
@@ -122,7 +124,7 @@ impl ZipMember {
             STORED => bytes.to_vec(),
             DEFLATED => {
                 let mut packer =
-                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
                 packer.write_all(bytes).unwrap();
                 packer.finish().unwrap()
             }
