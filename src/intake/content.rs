@@ -105,6 +105,9 @@ impl Read for Window {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let most = buffer.len().min(left);
+        if most == 0 {
+            return Ok(0);
+        }
         let place = self.start.saturating_add(self.at);
         let read = read_at(&self.file, &mut buffer[..most], place)?;
         self.at += u64::try_from(read).unwrap_or(0);

@@ -11,7 +11,7 @@ mod zip;
 
 pub use spool::Useful;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -134,7 +134,29 @@ impl Listed {
     /// Says that not all of the archive can be read.
     fn damaged(&mut self, why: &str) {
         let count = self.entries.len();
-        self.refuse_all(&format!("not read whole, {count} files of it were: {why}"));
+        self.refuse_all(&format!("not read whole (files read: {count}): {why}"));
+    }
+
+    /// Of members with one name the last counts: unpacked, it would lie in the place of the others.
+    fn drop_older(&mut self) {
+        let mut names = BTreeSet::new();
+        let mut older = Vec::new();
+        let entries = std::mem::take(&mut self.entries);
+        for entry in entries.into_iter().rev() {
+            if names.insert(entry.name.clone()) {
+                self.entries.push(entry);
+            } else {
+                older.push(entry.name);
+            }
+        }
+        self.entries.reverse();
+        for name in older {
+            self.note(
+                name.as_bytes(),
+                "a later member has the same name, not read",
+                false,
+            );
+        }
     }
 
     fn refuse_all(&mut self, why: &str) {
@@ -265,6 +287,7 @@ impl Expansion {
         if let Err(error) = self.list(archive, kind, as_stored, &mut listed) {
             listed.damaged(&error.to_string());
         }
+        listed.drop_older();
         self.members += listed.entries.len() + listed.refused.len();
         self.found.refused.append(&mut listed.refused);
         let below = Below::new(archive, names);

@@ -4,6 +4,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use flate2::bufread::DeflateDecoder;
 
+use super::super::bounds::{Bounds, RATIO_FREE};
 use super::super::content::{Range, Window};
 use super::super::packing::Encoding;
 use super::Listed;
@@ -21,7 +22,7 @@ pub(super) fn list(range: &Range, listed: &mut Listed) -> io::Result<()> {
     let mut window = range.open()?;
     let mut at = 0;
     while let Some(place) = next_header(&mut window, at)? {
-        let Some((member, end)) = member(&mut window, place, range.length)? else {
+        let Some((member, end)) = member(&mut window, place, range.length, listed.bounds)? else {
             return Ok(());
         };
         if !member.name.ends_with(b"/") {
@@ -54,7 +55,12 @@ fn next_header(window: &mut Window, from: u64) -> io::Result<Option<u64>> {
 }
 
 /// The member whose header stands at `at`, and where it ends.
-fn member(window: &mut Window, at: u64, length: u64) -> io::Result<Option<(Stated, u64)>> {
+fn member(
+    window: &mut Window,
+    at: u64,
+    length: u64,
+    bounds: Bounds,
+) -> io::Result<Option<(Stated, u64)>> {
     let header = read(window, at, HEADER_BYTES)?;
     let field = |at, length| number(&header, at, length).unwrap_or(0);
     if header.len() < HEADER_BYTES {
@@ -86,13 +92,19 @@ fn member(window: &mut Window, at: u64, length: u64) -> io::Result<Option<(State
     }
     let mut end = start.saturating_add(stated.packed);
     if flags & 8 != 0 && stated.packed == 0 {
-        end = measure(window, start, length, &mut stated)?;
+        end = measure(window, start, length, &mut stated, bounds)?;
     }
     Ok(Some((stated, end)))
 }
 
 /// Finds the end of a member whose sizes stand behind it.
-fn measure(window: &mut Window, start: u64, length: u64, stated: &mut Stated) -> io::Result<u64> {
+fn measure(
+    window: &mut Window,
+    start: u64,
+    length: u64,
+    stated: &mut Stated,
+    bounds: Bounds,
+) -> io::Result<u64> {
     stated.crc = None;
     stated.packed = length.saturating_sub(start);
     if stated.packing != Some(Encoding::Deflate) {
@@ -101,7 +113,19 @@ fn measure(window: &mut Window, start: u64, length: u64, stated: &mut Stated) ->
     }
     window.seek(SeekFrom::Start(start))?;
     let mut unpacker = DeflateDecoder::new(BufReader::new(&mut *window));
-    let whole = io::copy(&mut unpacker, &mut io::sink()).is_ok();
+    let whole = loop {
+        match io::copy(&mut unpacker.by_ref().take(RATIO_FREE), &mut io::sink()) {
+            Ok(0) => break true,
+            Err(_) => break false,
+            Ok(_) => {}
+        }
+        let (packed, size) = (unpacker.total_in(), unpacker.total_out());
+        if bounds.exceeded(packed, size).is_some() {
+            // It is refused for these sizes, and no more of it is unpacked.
+            (stated.packed, stated.size) = (packed, size);
+            return Ok(start + packed);
+        }
+    };
     let (packed, size) = (unpacker.total_in(), unpacker.total_out());
     stated.size = size;
     if !whole {

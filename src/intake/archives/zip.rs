@@ -93,9 +93,7 @@ fn by_directory(
     range: &Range,
     listed: &mut Listed,
 ) {
-    if archive.has_duplicate_names() {
-        listed.damaged("several members have one name, and one of them is read");
-    }
+    let doubled = archive.has_duplicate_names();
     let mut members = Vec::new();
     for index in 0..archive.len() {
         let read = archive.by_index_raw(index).map(|file| {
@@ -132,6 +130,9 @@ fn by_directory(
         if listed.full {
             break;
         }
+    }
+    if doubled {
+        listed.damaged("several members have one name, and one of them is read");
     }
 }
 

@@ -147,6 +147,25 @@ fn a_zip_without_its_directory_is_read_by_the_headers_of_its_members() {
 }
 
 #[test]
+fn a_bomb_in_a_zip_without_its_directory_is_refused() {
+    let streamed = |name: &str, bytes: &[u8]| ZipMember {
+        flags: 8,
+        ..ZipMember::new(name.as_bytes(), DEFLATED, bytes)
+    };
+    let bytes = zip_of(&[
+        streamed("z/bomb.log", &vec![0; 64 << 20]),
+        streamed("n2/clickhouse-server.log", line(1).as_bytes()),
+    ]);
+    let directory = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
+    let report = beside("a.zip", &bytes[..directory]).report();
+    assert_eq!((report.records.total, report.complete), (2, false));
+    let bomb = refused(&report)
+        .into_iter()
+        .find(|(name, _)| *name == "bomb.log");
+    assert!(bomb.unwrap().1.contains("--max-ratio"));
+}
+
+#[test]
 fn a_member_with_a_wrong_checksum_is_said() {
     let member = ZipMember {
         crc: 7,

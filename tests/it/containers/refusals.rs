@@ -108,6 +108,20 @@ fn links_alone_leave_a_report_complete() {
 }
 
 #[test]
+fn of_members_with_one_name_the_last_counts_as_it_would_when_unpacked() {
+    let of = |text: String| tar_member(LOG, EntryType::Regular, text.as_bytes());
+    let bytes = tar_of(&[of(line(1)), of(line(1) + &line(2))]);
+    for bytes in [gzip(&bytes), bytes] {
+        let report = Folder::with("a.tar", bytes).report();
+        assert_eq!((report.records.total, report.complete), (2, true));
+        assert_eq!(
+            refused(&report)[0].1,
+            "a later member has the same name, not read"
+        );
+    }
+}
+
+#[test]
 fn encrypted_members_are_said_and_the_rest_is_read() {
     let text = line(1).into_bytes();
     let locked = ZipMember {
