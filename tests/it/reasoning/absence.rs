@@ -131,3 +131,20 @@ fn an_err_log_alone_does_not_say_that_a_process_was_killed_or_paused() {
     assert!(findings(&report, "process-paused").is_empty());
     assert_eq!(findings(&report, "coordination-lost").len(), 1);
 }
+
+#[test]
+fn an_err_log_alone_does_not_say_that_no_restart_is_logged() {
+    let folder = Folder::with(
+        "soak.log",
+        "[soak.run] a\nTRANSPORT FAILURE: [Errno 54] Connection reset by peer\n",
+    );
+    folder.put("ch1/clickhouse-server.err.log", at("Error", "other"));
+    let report = folder.report();
+    let title = &findings(&report, "replica-unreachable")[0].title;
+    // Servers of all versions say `unclean restart` at Information.
+    assert!(!title.contains("no restart is logged"), "{title}");
+    folder.put("ch1/clickhouse-server.log", at("Debug", "other"));
+    let report = folder.report();
+    let title = &findings(&report, "replica-unreachable")[0].title;
+    assert!(title.contains("no restart is logged"), "{title}");
+}
