@@ -18,7 +18,7 @@ pub use artifact::{Artifact, SAMPLE_BYTES};
 pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
 pub use content::{Content, Member};
-pub use naming::{Names, NodeGlob, Place, Role, UNNAMED, place_all};
+pub use naming::{Names, NodeGlob, Place, Role, Rotation, UNNAMED, place_all};
 pub use packing::Encoding;
 pub use text::{TEXT_BYTES_MAX, read_text};
 pub use walk::{Found, Refused, is_stdin, walk};

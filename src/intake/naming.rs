@@ -8,6 +8,7 @@
 //! Folders whose names only say what is inside (`logs`, `_instances`, `input`) name nothing. A file's own name names the
 //! node where it is not one of the usual names of a log. What names no node is [`UNNAMED`].
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use globset::GlobMatcher;
@@ -87,8 +88,19 @@ pub struct Place {
     pub log: String,
     /// Main log or err.log.
     pub role: Role,
-    /// The rotation number: 0 is the youngest rotated piece; `None` is the file being written.
-    pub piece: Option<u32>,
+    /// Which rotated piece it is; `None` is the file being written.
+    pub piece: Option<Rotation>,
+}
+
+/// What the name of a rotated piece says of its age. Later variants and larger values are younger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rotation {
+    /// A date, as logrotate's `dateext` writes it: its digits, filled up to 18.
+    Date(u64),
+    /// A number: 0 is the youngest.
+    Number(Reverse<u32>),
+    /// Set aside, as `.old`, `.bak` or `~`.
+    Aside,
 }
 
 /// A `NAME=GLOB` of `--node`, or a `GLOB` of `--run` with its own text as the name.
@@ -116,6 +128,7 @@ pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
         .map(|artifact| place(artifact, names))
         .collect();
     keep_folders_apart(artifacts, &mut places);
+    know_runs_from_nodes(&mut places);
     let one_run = places.windows(2).all(|pair| pair[0].run == pair[1].run);
     if one_run {
         for place in &mut places {
@@ -147,6 +160,21 @@ fn keep_folders_apart(artifacts: &[Artifact], places: &mut [Place]) {
             } else {
                 folder(at).to_owned()
             };
+        }
+    }
+}
+
+/// A folder that holds nodes is a run: a file that lies in it beside them is of that run and of no node of its name.
+fn know_runs_from_nodes(places: &mut [Place]) {
+    let runs: BTreeSet<String> = places.iter().map(|place| place.run.clone()).collect();
+    for place in places {
+        let folder = match place.run.as_str() {
+            "." => place.node.clone(),
+            run => format!("{run}/{}", place.node),
+        };
+        if runs.contains(&folder) {
+            place.run = folder;
+            UNNAMED.clone_into(&mut place.node);
         }
     }
 }
@@ -216,21 +244,30 @@ fn node_of_stem(stem: &str) -> Option<&str> {
     (!node.is_empty()).then_some(node)
 }
 
-/// Splits `NAME[.err].log[.N][.gz]` into its stem, role and rotation number.
-fn split_name(file: &str) -> (&str, Role, Option<u32>) {
+/// Endings of files that somebody set aside or an editor or browser left.
+const ASIDE: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".copy", " copy"];
+
+/// Splits `NAME[.err].log[.N|-DATE][.bak][.gz]` into its stem, role and rotation.
+fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     let mut name = file;
     for packed in [".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2"] {
         name = name.strip_suffix(packed).unwrap_or(name);
     }
     let mut piece = None;
-    if let Some((head, number)) = name.rsplit_once('.')
-        && let Ok(n) = number.parse()
-        && number.bytes().all(|b| b.is_ascii_digit())
-    {
-        (name, piece) = (head, Some(n));
+    for aside in ASIDE {
+        if let Some(head) = name.strip_suffix(aside) {
+            (name, piece) = (head, Some(Rotation::Aside));
+        }
+    }
+    if let Some((head, rotation)) = split_date(name).or_else(|| split_number(name)) {
+        (name, piece) = (head, Some(rotation));
     }
     for text in [".log", ".txt"] {
         name = name.strip_suffix(text).unwrap_or(name);
+    }
+    // `extension .log` of logrotate, and the second download of a browser: `server-20261129.log`, `server (1).log`.
+    if let Some((head, rotation)) = split_date(name).or_else(|| split_download(name)) {
+        (name, piece) = (head, piece.or(Some(rotation)));
     }
     for err in [".err", "-err", "_err"] {
         if let Some(stem) = name.strip_suffix(err) {
@@ -240,11 +277,46 @@ fn split_name(file: &str) -> (&str, Role, Option<u32>) {
     (name, Role::Main, piece)
 }
 
+/// `NAME.N`.
+fn split_number(name: &str) -> Option<(&str, Rotation)> {
+    let (head, number) = name.rsplit_once('.')?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let number = number.parse().ok().filter(|_| is_number)?;
+    Some((head, Rotation::Number(Reverse(number))))
+}
+
+/// `NAME (N)`.
+fn split_download(name: &str) -> Option<(&str, Rotation)> {
+    let (head, number) = name.strip_suffix(')')?.rsplit_once(" (")?;
+    number
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some((head, Rotation::Aside))
+}
+
+/// `NAME-YYYYMMDD`, `NAME.YYYY-MM-DD`, and either with an hour or seconds behind.
+fn split_date(name: &str) -> Option<(&str, Rotation)> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '-';
+    let tail = name.len() - name.trim_end_matches(is_part).len();
+    let (head, tail) = name.split_at(name.len() - tail);
+    let head = match tail.strip_prefix('-') {
+        Some(_) => head,
+        None => head.strip_suffix(['.', '_'])?,
+    };
+    let digits: String = tail.chars().filter(char::is_ascii_digit).collect();
+    let number = |from: usize, to: usize| digits.get(from..to)?.parse::<u32>().ok();
+    let is_date = matches!(number(0, 4)?, 1990..=2199)
+        && matches!(number(4, 6)?, 1..=12)
+        && matches!(number(6, 8)?, 1..=31);
+    let date = format!("{digits:0<18}").parse().ok()?;
+    (is_date && digits.len() <= 18 && !head.is_empty()).then_some((head, Rotation::Date(date)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<u32>) {
+    fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<Rotation>) {
         let artifact = Artifact::in_memory(relative, &[]);
         let place = place(&artifact, names);
         (place.run, place.node, place.log, place.role, place.piece)
@@ -259,7 +331,7 @@ mod tests {
                 "ch1",
                 "clickhouse-server",
                 Role::Err,
-                Some(2),
+                Some(Rotation::Number(Reverse(2))),
             ),
             (
                 "ch1/clickhouse-server.log",
@@ -283,7 +355,7 @@ mod tests {
                 UNNAMED,
                 "clickhouse-server",
                 Role::Main,
-                Some(0),
+                Some(Rotation::Number(Reverse(0))),
             ),
             (
                 "input/clickhouse-server.log",
@@ -302,6 +374,47 @@ mod tests {
                 None,
             ),
             ("n1/stderr.log", ".", "n1", "stderr", Role::Main, None),
+            (
+                "n2/clickhouse-server.log-20261128.gz",
+                ".",
+                "n2",
+                "clickhouse-server",
+                Role::Main,
+                Some(Rotation::Date(202_611_280_000_000_000)),
+            ),
+            (
+                "n2/clickhouse-server.err.log.2026-09-01-13",
+                ".",
+                "n2",
+                "clickhouse-server",
+                Role::Err,
+                Some(Rotation::Date(202_609_011_300_000_000)),
+            ),
+            (
+                "n2/clickhouse-server-20261129.log",
+                ".",
+                "n2",
+                "clickhouse-server",
+                Role::Main,
+                Some(Rotation::Date(202_611_290_000_000_000)),
+            ),
+            (
+                "n2/clickhouse-server (1).log",
+                ".",
+                "n2",
+                "clickhouse-server",
+                Role::Main,
+                Some(Rotation::Aside),
+            ),
+            (
+                "n2/clickhouse-server.log.bak",
+                ".",
+                "n2",
+                "clickhouse-server",
+                Role::Main,
+                Some(Rotation::Aside),
+            ),
+            ("srv-7.log", ".", "srv-7", "srv-7", Role::Main, None),
         ] {
             let expected = (run.to_owned(), node.to_owned(), log.to_owned(), role, piece);
             assert_eq!(placed(path, &Names::default()), expected, "{path}");
@@ -320,5 +433,17 @@ mod tests {
         };
         let (run, node, ..) = placed("jobs/b7/10.0.0.1/clickhouse-server.log", &names);
         assert_eq!((run.as_str(), node.as_str()), ("jobs/b7", "web"));
+    }
+
+    #[test]
+    fn a_file_beside_nodes_is_of_their_run() {
+        let paths = ["soak-1/ch1/server.log", "soak-1/soak.log", "soak-2/ch1.log"];
+        let artifacts = paths.map(|path| Artifact::in_memory(path, &[]));
+        let named: Vec<(String, String)> = place_all(&artifacts, &Names::default())
+            .into_iter()
+            .map(|place| (place.run, place.node))
+            .collect();
+        let expected = [("soak-1", "ch1"), ("soak-1", UNNAMED), ("soak-2", "ch1")];
+        assert_eq!(named, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
     }
 }

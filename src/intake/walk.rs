@@ -1,7 +1,7 @@
 //! From the given paths to a sorted list of regular files.
 
-use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::collections::BTreeSet;
+use std::fs::{Metadata, canonicalize};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,6 +18,9 @@ pub struct Found {
     /// What was seen and is not read.
     pub refused: Vec<Refused>,
 }
+
+/// The files that a walk has met, without the links and detours by which their paths led there.
+type Met = BTreeSet<PathBuf>;
 
 /// Something that is listed and not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,17 +61,19 @@ pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful) -> Result<Found, 
         .collect::<Result<_, _>>()?;
     let common = common_folder(&roots);
     let mut found = Found::default();
+    let mut met = Met::new();
     for root in &roots {
         match &root.meta {
             None => stdin::take(bounds, &mut found),
-            Some(meta) if meta.is_dir() => walk_folder(&root.path, &common, bounds, &mut found),
-            Some(meta) => take(&root.path, meta, &common, bounds, &mut found),
+            Some(meta) if meta.is_dir() => {
+                walk_folder(&root.path, &common, bounds, &mut met, &mut found);
+            }
+            Some(meta) => take(&root.path, meta, &common, bounds, &mut met, &mut found),
         }
     }
     found
         .artifacts
         .sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
-    found.artifacts.dedup_by(|a, b| a.path == b.path);
     let several = roots.len() > 1;
     let mut found = expand(found.artifacts, found.refused, bounds, useful, several);
     for root in &roots {
@@ -145,7 +150,7 @@ fn select(root: &Root, found: &mut Found) -> Result<(), Error> {
     })
 }
 
-fn walk_folder(root: &Path, common: &Path, bounds: Bounds, found: &mut Found) {
+fn walk_folder(root: &Path, common: &Path, bounds: Bounds, met: &mut Met, found: &mut Found) {
     for entry in WalkDir::new(root)
         .follow_root_links(true)
         .sort_by_file_name()
@@ -156,7 +161,7 @@ fn walk_folder(root: &Path, common: &Path, bounds: Bounds, found: &mut Found) {
                 refuse(entry.path(), "a link, not followed", found);
             }
             Ok(entry) => match entry.metadata() {
-                Ok(meta) => take(entry.path(), &meta, common, bounds, found),
+                Ok(meta) => take(entry.path(), &meta, common, bounds, met, found),
                 Err(e) => refuse(entry.path(), &e.to_string(), found),
             },
             Err(e) => {
@@ -169,9 +174,20 @@ fn walk_folder(root: &Path, common: &Path, bounds: Bounds, found: &mut Found) {
     }
 }
 
-fn take(path: &Path, meta: &Metadata, common: &Path, bounds: Bounds, found: &mut Found) {
+fn take(
+    path: &Path,
+    meta: &Metadata,
+    common: &Path,
+    bounds: Bounds,
+    met: &mut Met,
+    found: &mut Found,
+) {
     if !meta.is_file() {
         return refuse(path, "not a regular file", found);
+    }
+    // Given twice, or by a link and by itself; what cannot be resolved is told by its path.
+    if !met.insert(canonicalize(path).unwrap_or_else(|_| path.to_path_buf())) {
+        return;
     }
     let relative = display(path.strip_prefix(common).unwrap_or(path));
     found.artifacts.push(Artifact {
@@ -214,17 +230,22 @@ fn common_folder(roots: &[Root]) -> PathBuf {
     })
 }
 
-/// A path with `/` between its parts; bytes that are no text are shown replaced.
+/// A path with `/` between its parts; bytes that are no text are written out, so that different paths stay different.
 fn display(path: &Path) -> String {
-    let parts: Vec<_> = path
-        .components()
-        .map(|part| match part {
-            Component::RootDir => OsStr::new("").to_string_lossy(),
-            Component::Prefix(_)
-            | Component::CurDir
-            | Component::ParentDir
-            | Component::Normal(_) => part.as_os_str().to_string_lossy(),
-        })
-        .collect();
+    let parts: Vec<String> = path.components().map(part).collect();
     parts.join("/")
+}
+
+fn part(component: Component<'_>) -> String {
+    if component == Component::RootDir {
+        return String::new();
+    }
+    let mut text = String::new();
+    for chunk in component.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
 }

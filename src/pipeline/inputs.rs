@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts};
-use crate::intake::{Artifact, Encoding, Found, Place, Refused, place_all};
+use crate::intake::{Artifact, Encoding, Found, Place, Refused, Role, Rotation, place_all};
 use crate::parsers::{Format, sniff};
 use crate::rules::{NodeFacts, RuleBase};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
@@ -101,14 +101,25 @@ struct Sniffed {
 /// How many bytes tell whether two artifacts are the same piece.
 const START_BYTES: usize = 512;
 
+/// Endings of files that may quote a log.
+const DOCUMENTS: &[&str] = &[
+    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
+    "sql", "py", "sh", "rs", "cpp",
+];
+
 fn sniffed(artifact: &Artifact) -> Sniffed {
     match artifact.sample() {
-        Ok((sample, encoding)) => Sniffed {
-            format: sniff(&sample).or_else(|| empty_log(artifact, &sample)),
-            encoding,
-            start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            unreadable: None,
-        },
+        Ok((sample, encoding)) => {
+            let format = sniff(&sample)
+                .filter(|_| !is_document(&artifact.path))
+                .or_else(|| empty_log(artifact, &sample));
+            Sniffed {
+                format,
+                encoding,
+                unreadable: illegible(artifact, format),
+                start: sample[..sample.len().min(START_BYTES)].to_vec(),
+            }
+        }
         Err(error) => Sniffed {
             format: None,
             encoding: Encoding::Plain,
@@ -128,7 +139,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
     let places = place_all(&found.artifacts, &plan.names);
     let mut artifacts: Vec<Seen> = Vec::new();
-    let mut pieces: BTreeMap<Place, Piece> = BTreeMap::new();
+    let mut pieces: BTreeMap<Side, Vec<Piece>> = BTreeMap::new();
     for ((artifact, place), sniffed) in found.artifacts.into_iter().zip(places).zip(sniffed) {
         let Sniffed {
             format,
@@ -136,26 +147,46 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             start,
             unreadable,
         } = sniffed;
-        let mut skipped = unreadable;
-        if format.is_some() {
-            let piece = Piece {
+        if let Some(format) = format {
+            let side = (place.run.clone(), place.node.clone(), format, place.role);
+            pieces.entry(side).or_default().push(Piece {
                 artifact: artifacts.len(),
+                rotation: place.piece,
                 encoding,
+                bytes: artifact.bytes,
                 start,
-            };
-            skipped = same_piece(&mut pieces, &mut artifacts, &place, piece, &artifact.path);
+            });
         }
         artifacts.push(Seen {
             artifact,
             place,
             format,
-            skipped,
+            skipped: unreadable,
         });
     }
+    leave_copies(&mut artifacts, pieces);
     Looked {
         artifacts,
         refused: found.refused,
     }
+}
+
+/// Whether a file quotes logs and is none: a ticket, a report, a table.
+fn is_document(path: &str) -> bool {
+    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
+    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
+}
+
+/// A file that is named like a server's log and does not begin like one.
+fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
+    let name = artifact.path.rsplit('/').next().unwrap_or_default();
+    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
+    (format.is_none() && is_named).then(|| InputFault {
+        kind: ProblemKind::Unreadable,
+        line: None,
+        count: 1,
+        detail: "named like a server's log, but no record begins in its first 64 KiB".to_owned(),
+    })
 }
 
 /// A log's empty file is a log: an empty err.log says that nothing went wrong.
@@ -165,43 +196,77 @@ fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
     (sample.is_empty() && is_log).then_some(Format::ClickHouse)
 }
 
-/// The artifact that holds a piece of a log.
+/// The files of one log of which one may repeat another: those that stand side by side in the same role.
+type Side = (String, String, Format, Role);
+
+/// An artifact that holds a piece of a log.
 struct Piece {
     artifact: usize,
+    rotation: Option<Rotation>,
     encoding: Encoding,
+    bytes: u64,
     start: Vec<u8>,
 }
 
-/// The same piece, plain and packed: the packed copy is left alone while it begins like the plain one.
-///
-/// A server that dies while it packs a rotated piece leaves both, the packed one incomplete.
-fn same_piece(
-    pieces: &mut BTreeMap<Place, Piece>,
-    artifacts: &mut [Seen],
-    place: &Place,
-    piece: Piece,
-    path: &str,
-) -> Option<InputFault> {
-    let Some(other) = pieces.get(place) else {
-        pieces.insert(place.clone(), piece);
-        return None;
-    };
-    let shorter = piece.start.len().min(other.start.len());
-    if piece.start[..shorter] != other.start[..shorter] || piece.encoding == other.encoding {
-        return None;
+impl Piece {
+    /// Whether both begin with the same record. Only stamped records tell that: two starts of a server may print the
+    /// same on its standard error.
+    fn repeats(&self, other: &Self, format: Format) -> bool {
+        let shorter = self.start.len().min(other.start.len());
+        let is_told = format.spec().counts_records || self.rotation == other.rotation;
+        is_told
+            && self.start[..shorter].contains(&b'\n')
+            && self.start[..shorter] == other.start[..shorter]
     }
-    let copy_of = |path: &str| InputFault {
-        kind: ProblemKind::DuplicatePiece,
-        line: None,
-        count: 1,
-        detail: format!("the packed copy of {path} is not read a second time"),
-    };
-    if piece.encoding != Encoding::Plain {
-        return Some(copy_of(&artifacts[other.artifact].artifact.path));
+
+    /// Which of two equal beginnings has the whole piece. Of one piece the plain file: a server that dies while it packs
+    /// leaves both, the packed one incomplete. Otherwise the older one, which is no longer written, or the longer one.
+    fn wholeness(&self, other: &Self) -> (bool, bool, u64) {
+        let same = self.rotation == other.rotation;
+        (
+            same && self.encoding == Encoding::Plain,
+            !same && self.rotation.is_some_and(|it| it != Rotation::Aside),
+            if self.encoding == other.encoding {
+                self.bytes
+            } else {
+                0
+            },
+        )
     }
-    artifacts[other.artifact].skipped = Some(copy_of(path));
-    pieces.insert(place.clone(), piece);
-    None
+}
+
+/// The same piece twice, packed and plain, or collected while it was rotated, or set aside: one of them is read.
+fn leave_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
+    for ((_, _, format, _), mut pieces) in pieces {
+        // What begins alike stands beside each other, and the rest is not compared.
+        pieces.sort_by(|a, b| a.start.cmp(&b.start));
+        let mut kept: Option<Piece> = None;
+        for piece in pieces {
+            let Some(other) = kept.take() else {
+                kept = Some(piece);
+                continue;
+            };
+            if !piece.repeats(&other, format) {
+                kept = Some(piece);
+                continue;
+            }
+            let is_better = piece.wholeness(&other) > other.wholeness(&piece);
+            let (whole, copy) = if is_better {
+                (piece, other)
+            } else {
+                (other, piece)
+            };
+            let path = &artifacts[whole.artifact].artifact.path;
+            let detail = format!("it begins like {path} and is not read a second time");
+            artifacts[copy.artifact].skipped = Some(InputFault {
+                kind: ProblemKind::DuplicatePiece,
+                line: None,
+                count: 1,
+                detail,
+            });
+            kept = Some(whole);
+        }
+    }
 }
 
 fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {

@@ -1,6 +1,5 @@
 //! Which artifacts are pieces of which log, and in which order they are read.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::intake::{Place, Role};
@@ -65,11 +64,8 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
 }
 
 fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
-    // The file being written is the youngest, then piece 0, 1, ...
-    pieces.sort_by_key(|(place, source)| {
-        let age = place.piece.map_or(0, |number| u64::from(number) + 1);
-        (Reverse(age), source.artifact)
-    });
+    // The file being written is the youngest.
+    pieces.sort_by_key(|(place, source)| (place.piece.is_none(), place.piece, source.artifact));
     let of = |role| Stream {
         pieces: pieces
             .iter()
@@ -89,16 +85,41 @@ fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
     use super::*;
+    use crate::intake::Rotation;
+
+    #[test]
+    fn dated_pieces_are_older_the_earlier_their_date() {
+        let place = |day: u64| Place {
+            run: ".".into(),
+            node: "n".into(),
+            log: "server".into(),
+            role: Role::Main,
+            piece: (day > 0).then_some(Rotation::Date(day)),
+        };
+        let source = |artifact| Source {
+            artifact,
+            format: Format::ClickHouse,
+        };
+        let logs = plan([
+            (place(0), source(0)),
+            (place(20_261_129), source(1)),
+            (place(20_261_128), source(2)),
+        ]);
+        let order: Vec<usize> = logs[0].main.pieces.iter().map(|s| s.artifact).collect();
+        assert_eq!(order, [2, 1, 0]);
+    }
 
     #[test]
     fn pieces_are_joined_oldest_first_and_the_err_log_apart() {
-        let place = |role, piece| Place {
+        let place = |role, number: Option<u32>| Place {
             run: ".".into(),
             node: "n".into(),
             log: "server".into(),
             role,
-            piece,
+            piece: number.map(|number| Rotation::Number(Reverse(number))),
         };
         let source = |artifact| Source {
             artifact,

@@ -1,5 +1,6 @@
 //! The rules of counting of `design.md` 5, one small log each. Every expected value is counted by hand from the text.
 
+mod copies;
 mod forged;
 mod once;
 

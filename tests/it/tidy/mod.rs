@@ -33,6 +33,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "intake::Block",
             "intake::Place",
             "intake::Role",
+            "intake::Rotation",
             "parsers",
             "scan",
             "signals",
