@@ -147,7 +147,7 @@ impl OpenQuery {
 }
 
 /// The part of a message of `executeQuery` that the query printed: all of it, or what an error quotes.
-pub(super) fn printed<'b>(message: &'b [u8], is_error: bool) -> Option<&'b [u8]> {
+pub(super) fn printed(message: &[u8], is_error: bool) -> Option<&[u8]> {
     const QUOTED: &[u8] = b"(in query: ";
     if is_error {
         return memmem::find(message, QUOTED).map(|at| &message[at + QUOTED.len()..]);
