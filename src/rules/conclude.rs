@@ -11,7 +11,7 @@ use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
-use crate::signals::tally::{Evidence, NodeTally, Values};
+use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
 use crate::time::Timestamp;
 
 /// How many values of a subject a finding names.
@@ -324,6 +324,7 @@ fn accused(
     match verdict.accuses {
         Accuses::Named => distinct(named),
         Accuses::Reporters => reporters.to_vec(),
+        Accuses::Nobody => Vec::new(),
     }
 }
 
@@ -351,7 +352,7 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     counts.chain(stalls).collect()
 }
 
-/// When it was: the stalls that made the rule fire, or else the counts whose records report it.
+/// When it was: the stalls that made the rule fire, or else the counts whose records report it and the silence before.
 fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
     let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
     let stalls = rule.when.stalls();
@@ -363,11 +364,21 @@ fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timest
     });
     let counters = reporting(rule, declared);
     let counted = scene.nodes.iter().flat_map(|node| {
-        counters
-            .iter()
-            .filter_map(|&counter| node.counters[counter].all.span)
+        counters.iter().filter_map(|&counter| {
+            let tally = &node.counters[counter];
+            let (first, last) = tally.all.span?;
+            let second = tally.evidence.get(1).and_then(|record| record.time);
+            let begins = second.filter(|_| declared.after_first).unwrap_or(first);
+            Some((begins, last))
+        })
     });
-    stalled.reduce(join).or_else(|| counted.reduce(join))
+    let silent = scene
+        .nodes
+        .iter()
+        .filter_map(|node| rule.when.silence(node));
+    stalled
+        .reduce(join)
+        .or_else(|| counted.chain(silent).reduce(join))
 }
 
 /// The records that show a finding: of the counts that the rule names for it, in that order; else of all.
@@ -382,14 +393,21 @@ fn evidence(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<(String,
             .filter_map(|name| of(name.get_ref()))
             .collect()
     };
+    let window = window(rule, declared, scene).filter(|_| !rule.when.stalls().is_empty());
+    // What precedes a stall does not show it; where only the first few of many were kept, they must do.
+    let precedes = |one: &Evidence| {
+        let times = window.zip(one.time);
+        times.is_some_and(|((from, _), at)| at < from)
+    };
+    let shown = |kept: &[Evidence]| match kept.iter().position(|one| !precedes(one)) {
+        None if kept.len() == EVIDENCE_MAX => 0,
+        first => first.unwrap_or(kept.len()),
+    };
     let mut cited: Vec<(String, Evidence)> = Vec::new();
     for (_, counter) in named {
         for node in scene.nodes {
-            for one in node.counters[*counter]
-                .evidence
-                .iter()
-                .take(EVIDENCE_PER_COUNT)
-            {
+            let kept = &node.counters[*counter].evidence;
+            for one in kept.iter().skip(shown(kept)).take(EVIDENCE_PER_COUNT) {
                 if !cited.iter().any(|(_, known)| known.at == one.at) {
                     cited.push((node.node.clone(), one.clone()));
                 }

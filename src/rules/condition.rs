@@ -4,9 +4,10 @@
 //! unknown. What is unknown never makes a rule fire.
 
 use super::observe;
-use super::times::TimeTest;
+use super::times::{TimeTest, longer};
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally};
+use crate::time::Timestamp;
 
 /// A compiled condition.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +69,11 @@ pub enum CountTest {
         window: usize,
         /// How many nodes.
         nodes: u64,
+    },
+    /// One node alone has any of these, and the log of another one, which has none, covers its first occurrence.
+    Alone {
+        /// The counters.
+        counters: Vec<usize>,
     },
     /// The counter's signal could have been observed on every node.
     Observable {
@@ -141,6 +147,18 @@ impl Condition {
         }
     }
 
+    /// The longest silence of a node that the condition needs to hold.
+    pub(super) fn silence(&self, node: &NodeTally) -> Option<(Timestamp, Timestamp)> {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts
+                .iter()
+                .filter_map(|part| part.silence(node))
+                .reduce(longer),
+            Self::Time(test) => test.silence(node),
+            Self::None(_) | Self::AtMost { .. } | Self::Share { .. } | Self::Count(_) => None,
+        }
+    }
+
     /// Whether the condition holds; `None` is unknown.
     pub fn holds(&self, scene: &Scene<'_>) -> Option<bool> {
         match self {
@@ -191,9 +209,28 @@ impl CountTest {
                 };
                 scene.nodes_with(filled) >= *nodes
             }
+            Self::Alone { counters } => alone(scene, counters),
             Self::Observable { counter } => scene.observable(*counter),
         }
     }
+}
+
+/// Whether one node has any of `counters`, and another that has none was observed when it began.
+fn alone(scene: &Scene<'_>, counters: &[usize]) -> bool {
+    let has = |node: &NodeTally| counters.iter().any(|&at| node.counters[at].all.count > 0);
+    let (with, without): (Vec<&NodeTally>, Vec<&NodeTally>) =
+        scene.nodes.iter().partition(|node| has(node));
+    let [one] = with[..] else { return false };
+    let spans = counters.iter().filter_map(|&at| one.counters[at].all.span);
+    let Some(begun) = spans.map(|(first, _)| first).min() else {
+        return false;
+    };
+    // A log that ends before, or begins after, says nothing of that moment.
+    let covers = |node: &&NodeTally| {
+        node.span
+            .is_some_and(|(first, last)| (first..=last).contains(&begun))
+    };
+    without.iter().any(covers)
 }
 
 /// Whether none of `parts` holds.

@@ -261,6 +261,16 @@ impl Teller<'_> {
                     self.by_node(*counter)
                 )
             }
+            CountTest::Alone { counters } => {
+                let of = |&counter: &usize| {
+                    format!("{} ({})", self.count(counter), self.by_node(counter))
+                };
+                let counts: Vec<String> = counters.iter().map(of).collect();
+                format!(
+                    "one node alone has any of {}, and the log of another covers that time",
+                    counts.join(", ")
+                )
+            }
             CountTest::Observable { counter } => format!(
                 "{} could have been seen on every node",
                 self.count(*counter)

@@ -6,9 +6,10 @@ use super::NodeFacts;
 use super::Rule;
 use super::condition::{Condition, Scene};
 use super::schema::RuleDecl;
+use super::times::longer;
 use crate::signals::SignalSet;
 use crate::signals::tally::{NodeTally, Stall, StallWatch};
-use crate::time::SECOND;
+use crate::time::{SECOND, Timestamp};
 
 /// What a finding stands on: a rule that fired, and where.
 pub(super) struct Ground<'a> {
@@ -49,22 +50,37 @@ impl Ground<'_> {
             .collect()
     }
 
-    /// The declared values of the longest stall, over all nodes.
+    /// The declared values of the longest stalls and silences, over all nodes.
     pub(super) fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = BTreeMap::new();
         for (name, fact) in &self.declared.facts {
-            let stall = self
-                .rule
-                .stalls
-                .iter()
-                .find(|(known, _)| known == fact.stall.get_ref());
-            let Some((_, index)) = stall else { continue };
-            let value = self.longest(*index).and_then(|(node, watch, stall)| {
-                stall_value(self.signals, watch, stall, node, fact.value.get_ref())
-            });
+            let value = match &fact.stall {
+                Some(stall) => self.stall_fact(stall.get_ref(), fact.value.get_ref()),
+                None => self.silence_fact(fact.value.get_ref()),
+            };
             facts.extend(value.map(|value| (name.clone(), value)));
         }
         facts
+    }
+
+    fn stall_fact(&self, name: &str, value: &str) -> Option<String> {
+        let mut stalls = self.rule.stalls.iter();
+        let (_, index) = stalls.find(|(known, _)| known == name)?;
+        let (node, watch, stall) = self.longest(*index)?;
+        stall_value(self.signals, watch, stall, node, value)
+    }
+
+    fn silence_fact(&self, value: &str) -> Option<String> {
+        let silences = self
+            .scene
+            .nodes
+            .iter()
+            .filter_map(|node| Some((*node, self.rule.when.silence(node)?)));
+        let (node, span) = silences.reduce(|a, b| if longer(a.1, b.1) == a.1 { a } else { b })?;
+        match value {
+            "node" => Some(node.node.clone()),
+            _ => Some(format!("{:.3}", seconds(span))),
+        }
     }
 
     /// The longest stretch of a stall as the rule asks for it, the first node's of equal ones.
@@ -105,6 +121,15 @@ impl Ground<'_> {
     }
 }
 
+/// The length of a stretch.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "seconds are printed to a thousandth"
+)]
+fn seconds((from, to): (Timestamp, Timestamp)) -> f64 {
+    (to.0 - from.0) as f64 / SECOND as f64
+}
+
 /// A field of a stall's signal, or a measure of the stall.
 #[expect(
     clippy::cast_precision_loss,
@@ -117,7 +142,7 @@ fn stall_value(
     node: &NodeTally,
     name: &str,
 ) -> Option<String> {
-    let seconds = (stall.span.1.0 - stall.span.0.0) as f64 / SECOND as f64;
+    let seconds = seconds(stall.span);
     Some(match name {
         "repeats" => stall.repeats.to_string(),
         "duration-s" => format!("{seconds:.3}"),

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use toml::Spanned;
+
 use super::RuleBase;
 use super::finding::{Finding, Incident};
 use crate::time::{SECOND, Timestamp};
@@ -11,7 +13,8 @@ const CLOCKS: i64 = 10 * SECOND;
 /// How long after its end a cause may still have effects that begin.
 const AFTERMATH: i64 = 120 * SECOND;
 
-/// Ties findings to those that explain them: declared, of the same run, on a common node, begun before them and not long over.
+/// Ties findings to those that explain them: declared, of the same run, on a common node or declared to be elsewhere, begun
+/// before them and not long over.
 pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
     let heads: Vec<Head> = findings.iter().map(Head::of).collect();
     for finding in findings {
@@ -27,11 +30,13 @@ pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
                 });
             let apart = head.nodes.iter().all(|node| !finding.nodes.contains(node));
             let met = !apart || head.nodes.is_empty() || finding.nodes.is_empty();
-            let named = declared
-                .caused_by
-                .iter()
-                .any(|cause| *cause.get_ref() == head.rule);
-            named && begun && met && head.run == finding.run && head.id != finding.id
+            let names = |causes: &[Spanned<String>]| {
+                let mut causes = causes.iter();
+                causes.any(|cause| *cause.get_ref() == head.rule)
+            };
+            let named = (met && names(&declared.caused_by))
+                || (apart && names(&declared.caused_elsewhere_by));
+            named && begun && head.run == finding.run && head.id != finding.id
         };
         finding.caused_by = heads
             .iter()

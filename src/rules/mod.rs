@@ -38,6 +38,9 @@ use crate::vocab::{Confidence, Severity};
 /// What a fact may be beside a field of the stall's signal.
 pub const STALL_MEASURES: &[&str] = &["repeats", "duration-s", "period-s", "node"];
 
+/// What a fact may be of a silence.
+pub const SILENCE_MEASURES: &[&str] = &["duration-s", "node"];
+
 /// A compiled rule base.
 #[derive(Debug)]
 pub struct RuleBase {

@@ -168,13 +168,13 @@ pub struct StallDecl {
     pub pause: Option<Spanned<String>>,
 }
 
-/// A value of a stall.
+/// A value of a stall, or of the silence that the rule's condition needs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactDecl {
-    /// The named stall.
-    pub stall: Spanned<String>,
-    /// A field of its signal, or `repeats`, `duration-s`, `period-s`, `node`.
+    /// The stall; none: the longest silence.
+    pub stall: Option<Spanned<String>>,
+    /// A field of its signal, or `repeats`, `duration-s`, `period-s`, `node`; of a silence `duration-s` or `node`.
     pub value: Spanned<String>,
 }
 
@@ -225,6 +225,8 @@ pub struct ConditionDecl {
     pub lasting: Option<Spanned<String>>,
     /// On every node, at least two, a count occurs within `within` of the others' occurrences.
     pub together: Option<Spanned<String>>,
+    /// One node alone has any of these counts, while another one's log, which has none, covers its first occurrence.
+    pub alone: Option<Vec<Spanned<String>>>,
     /// These counts occur in this order within `within`, each at or after the one before.
     pub sequence: Option<Vec<Spanned<String>>>,
     /// With `sequence`: the occurrences may stand on different nodes, whose clocks differ by at most this.
@@ -307,8 +309,14 @@ pub struct RuleDecl {
     /// Rules whose findings explain this one on the same run.
     #[serde(default)]
     pub caused_by: Vec<Spanned<String>>,
+    /// Rules whose findings on other nodes of the same run explain this one.
+    #[serde(default)]
+    pub caused_elsewhere_by: Vec<Spanned<String>>,
     /// Versions and eras, in words.
     pub versions: Option<String>,
+    /// The first record of each node is what the others are compared with: the window begins at the second.
+    #[serde(default)]
+    pub after_first: bool,
     /// Samples: at least one that fires and one that is silent.
     #[serde(default)]
     pub sample: Vec<RuleSampleDecl>,
@@ -323,6 +331,8 @@ pub enum Accuses {
     Named,
     /// The nodes that report: what they log is their own fault.
     Reporters,
+    /// Nobody: what is here does not tell.
+    Nobody,
 }
 
 /// Over what a rule is evaluated.

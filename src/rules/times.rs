@@ -72,7 +72,24 @@ impl TimeTest {
                 then,
                 within,
                 without,
-            } => scene.nodes_with(|node| silent(node, *lasting, *then, *within, *without)) > 0,
+            } => {
+                let silent =
+                    |node: &NodeTally| silence(node, *lasting, *then, *within, *without).is_some();
+                scene.nodes_with(silent) > 0
+            }
+        }
+    }
+
+    /// The longest silence of a node that the test holds for.
+    pub(super) fn silence(&self, node: &NodeTally) -> Option<(Timestamp, Timestamp)> {
+        match self {
+            Self::Silence {
+                lasting,
+                then,
+                within,
+                without,
+            } => silence(node, *lasting, *then, *within, *without),
+            Self::Stall { .. } | Self::Together { .. } | Self::Sequence { .. } => None,
         }
     }
 }
@@ -145,27 +162,38 @@ fn has_sequence(times: &[Vec<Timestamp>], within: i64, skew: i64) -> bool {
     })
 }
 
-/// Whether a node was silent for `lasting` and then said `then` within `within`, without `without` in between.
-fn silent(
+/// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between.
+fn silence(
     node: &NodeTally,
     lasting: i64,
     then: usize,
     within: i64,
     without: Option<usize>,
-) -> bool {
+) -> Option<(Timestamp, Timestamp)> {
     let follows = sorted(node, then);
     let excluded = without
         .map(|counter| sorted(node, counter))
         .unwrap_or_default();
+    let fits = |&(from, to): &(Timestamp, Timestamp)| {
+        let found = follows
+            .get(follows.partition_point(|at| *at < to))
+            .filter(|at| at.0 - to.0 <= within);
+        found.is_some_and(|found| !excluded.iter().any(|at| (from..=*found).contains(at)))
+    };
     node.gaps
         .iter()
         .filter(|(from, to)| to.0 - from.0 >= lasting)
-        .any(|&(from, to)| {
-            let found = follows
-                .get(follows.partition_point(|at| *at < to))
-                .filter(|at| at.0 - to.0 <= within);
-            found.is_some_and(|found| !excluded.iter().any(|at| (from..=*found).contains(at)))
-        })
+        .filter(|gap| fits(gap))
+        .copied()
+        .reduce(longer)
+}
+
+/// The longer of two stretches, the first of equal ones.
+pub(super) fn longer(
+    a: (Timestamp, Timestamp),
+    b: (Timestamp, Timestamp),
+) -> (Timestamp, Timestamp) {
+    if b.1.0 - b.0.0 > a.1.0 - a.0.0 { b } else { a }
 }
 
 #[cfg(test)]

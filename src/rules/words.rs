@@ -14,8 +14,33 @@ pub(super) struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Replaces every `{name}`.
+    /// Replaces every `{name}`, and leaves out the parts in brackets that would speak of nothing.
     pub(super) fn fill(&self, template: &str) -> String {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, tail)) = rest.split_once('[') {
+            let Some((part, after)) = tail.split_once(']') else {
+                break;
+            };
+            out.push_str(&self.names(before));
+            if !self.is_nothing(part) {
+                out.push_str(&self.names(part));
+            }
+            rest = after;
+        }
+        out.push_str(&self.names(rest));
+        out
+    }
+
+    /// Whether a part names a count that is zero.
+    fn is_nothing(&self, part: &str) -> bool {
+        part.split('{').skip(1).any(|tail| {
+            let name = tail.split(['}', '|']).next().unwrap_or_default();
+            self.counts.get(name) == Some(&0)
+        })
+    }
+
+    fn names(&self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
         while let Some((before, tail)) = rest.split_once('{') {

@@ -20,7 +20,7 @@ use crate::signals::{Hits, SignalSet, Span, Subject};
 use crate::time::{DAY, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
-use suspects::Suspects;
+use suspects::{OpenQuery, Suspects};
 
 /// What is needed to scan any block.
 #[derive(Debug, Clone, Copy)]
@@ -151,7 +151,7 @@ pub struct Entry {
     pub torn: bool,
     /// Whether its stamp says that it may be forged.
     pub suspect: bool,
-    /// Whether the record before is a query with an open quotation, so that this one may be its text.
+    /// Whether a query before has a quotation open, so that this record may be its text.
     pub in_open_query: bool,
     /// The node its line names, in the block; empty where the path does.
     pub node: Span,
@@ -254,8 +254,7 @@ struct Pass<'s, 'b> {
     hits: Hits,
     suspects: Suspects,
     problems: Problems,
-    /// The record before, if it is a query's.
-    query: Span,
+    query: OpenQuery,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
     before: Option<Timestamp>,
@@ -276,7 +275,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             hits: Hits::default(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
-            query: Span::default(),
+            query: OpenQuery::default(),
             days: 0,
             before: None,
         }
@@ -323,12 +322,10 @@ impl<'s, 'b> Pass<'s, 'b> {
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
-        let is_query = record.logger == b"executeQuery";
-        self.query = if is_query {
-            Span::new(start, end)
-        } else {
-            Span::default()
-        };
+        let query = (record.logger == b"executeQuery")
+            .then(|| suspects::printed(subject.whole, record.level <= Level::Error))
+            .flatten();
+        self.query.pass(&self.bytes[start..end], query);
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
     }
@@ -360,12 +357,6 @@ impl<'s, 'b> Pass<'s, 'b> {
         time.is_some_and(|at| early(at) || late(at))
     }
 
-    /// Whether the record before is a query's, and ends inside a quotation.
-    fn query_is_open(&self) -> bool {
-        let text = self.query.of(self.bytes);
-        memchr_iter(b'\'', text).count() % 2 == 1
-    }
-
     fn entry(
         &mut self,
         record: &Record<'_>,
@@ -374,7 +365,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         end: usize,
         line: u64,
     ) {
-        let in_open_query = record.level <= Level::Warning && self.query_is_open();
+        let in_open_query = record.level <= Level::Warning && self.query.is_open();
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();
         if let Some(exception) = exception {

@@ -2,6 +2,11 @@
 //!
 //! In current servers a newline inside a query is printed as it is, so a user can print a line that looks exactly like a
 //! head. Its stamp is far from the record before and from the one after, and those two agree.
+//!
+//! Or it bears their time: then the query cut its own record there, inside a quotation or a comment, and the records after it
+//! are its text until that is closed. Whether they are, the err.log tells, which lacks them.
+
+use memchr::memmem;
 
 use super::Scan;
 use crate::time::{SECOND, Timestamp};
@@ -97,4 +102,120 @@ impl Suspects {
 /// The stretch between two records, if it is long enough to keep.
 pub fn gap(from: Timestamp, to: Timestamp) -> Option<(Timestamp, Timestamp)> {
     (to.0 - from.0 >= GAP).then_some((from, to))
+}
+
+/// How much text a query may print: servers cut it at 100,000 bytes unless told otherwise.
+const PRINTED_MAX: usize = 128 * 1024;
+
+/// What the text of a query leaves open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    Nothing,
+    Quotation(u8),
+    /// Until these two bytes: a comment, a text between `$$`.
+    Until(&'static [u8]),
+}
+
+/// The query whose text may still go on.
+#[derive(Debug, Default)]
+pub(super) struct OpenQuery {
+    open: Open,
+    printed: usize,
+}
+
+impl OpenQuery {
+    /// Whether the next record may be a query's text.
+    pub(super) fn is_open(&self) -> bool {
+        self.open != Open::Nothing
+    }
+
+    /// Takes the next record: `text` is all of it, `query` the part of its message that a query printed, if it is a query's.
+    pub(super) fn pass(&mut self, text: &[u8], query: Option<&[u8]>) {
+        if self.is_open() {
+            self.printed += text.len();
+            self.open = if self.printed > PRINTED_MAX {
+                Open::Nothing
+            } else {
+                after(self.open, text)
+            };
+        } else if let Some(query) = query {
+            self.printed = query.len();
+            self.open = after(Open::Nothing, query);
+        }
+    }
+}
+
+/// The part of a message of `executeQuery` that the query printed: all of it, or what an error quotes.
+pub(super) fn printed(message: &[u8], is_error: bool) -> Option<&[u8]> {
+    const QUOTED: &[u8] = b"(in query: ";
+    if is_error {
+        return memmem::find(message, QUOTED).map(|at| &message[at + QUOTED.len()..]);
+    }
+    message.starts_with(b"(from ").then_some(message)
+}
+
+/// What is open after `text`.
+fn after(open: Open, text: &[u8]) -> Open {
+    let mut open = open;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let pair = text.get(at..at + 2).unwrap_or_default();
+        at += 1;
+        match open {
+            Open::Nothing if matches!(byte, b'\'' | b'"' | b'`') => open = Open::Quotation(byte),
+            Open::Nothing if pair == b"/*" || pair == b"$$" => {
+                open = Open::Until(if byte == b'$' { b"$$" } else { b"*/" });
+                at += 1;
+            }
+            Open::Nothing if pair == b"--" => {
+                at = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+            }
+            Open::Quotation(_) if byte == b'\\' => at += 1,
+            Open::Quotation(mark) if byte == mark => open = Open::Nothing,
+            Open::Until(end) if pair == end => {
+                open = Open::Nothing;
+                at += 1;
+            }
+            Open::Nothing | Open::Quotation(_) | Open::Until(_) => {}
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_open_after(text: &str) -> bool {
+        after(Open::Nothing, text.as_bytes()) != Open::Nothing
+    }
+
+    #[test]
+    fn a_quotation_ends_with_its_own_mark_and_not_with_an_escaped_one() {
+        assert!(is_open_after("SELECT 'a"));
+        assert!(!is_open_after("SELECT 'a'"));
+        assert!(is_open_after(r"SELECT 'a\'"));
+        assert!(!is_open_after("SELECT 'it''s'"));
+        assert!(is_open_after("SELECT 'a\"b\""));
+        assert!(!is_open_after("SELECT \"don't\""));
+    }
+
+    #[test]
+    fn a_comment_may_hold_an_apostrophe_and_go_on() {
+        assert!(!is_open_after("SELECT 1 -- don't\n, 2"));
+        assert!(!is_open_after("SELECT 1 /* don't */"));
+        assert!(is_open_after("SELECT 1 /* a"));
+        assert!(is_open_after("SELECT $$don't"));
+        assert!(!is_open_after("SELECT $$don't$$"));
+    }
+
+    #[test]
+    fn an_error_quotes_a_query_only_where_it_says_so() {
+        let missing = b"Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist.";
+        assert_eq!(printed(missing, true), None);
+        let quoted = b"Code: 60. doesn't exist (in query: SELECT 'x";
+        assert_eq!(printed(quoted, true), Some(&b"SELECT 'x"[..]));
+        assert_eq!(printed(b"Read 1 rows, 'x", false), None);
+    }
 }

@@ -151,7 +151,11 @@ pub(super) fn compile_rule(
             "end its verdicts with one that has no `when`, so that every case has one",
         ));
     }
-    for cause in &declared.caused_by {
+    for cause in declared
+        .caused_by
+        .iter()
+        .chain(&declared.caused_elsewhere_by)
+    {
         if !all.iter().any(|rule| rule.id.get_ref() == cause.get_ref()) {
             let ids: Vec<&str> = all.iter().map(|rule| rule.id.get_ref().as_str()).collect();
             return Err(origin.fault(

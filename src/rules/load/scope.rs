@@ -5,10 +5,10 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
 use super::signal::field_index;
-use crate::rules::STALL_MEASURES;
 use crate::rules::condition::{Condition, CountTest};
 use crate::rules::schema::{ConditionDecl, FactDecl, RuleDecl};
 use crate::rules::times::TimeTest;
+use crate::rules::{SILENCE_MEASURES, STALL_MEASURES};
 use crate::signals::TallyKind;
 use crate::signals::tally::Window;
 
@@ -55,6 +55,7 @@ impl RuleScope<'_, '_> {
             share,
             stall,
             together,
+            alone,
             sequence,
             silence,
             observable,
@@ -70,6 +71,7 @@ impl RuleScope<'_, '_> {
         ];
         let more = [
             together.is_some(),
+            alone.is_some(),
             sequence.is_some(),
             silence.is_some(),
             observable.is_some(),
@@ -92,6 +94,11 @@ impl RuleScope<'_, '_> {
         if let Some(name) = share {
             return self.share(declared, name);
         }
+        if let Some(names) = alone {
+            let counters = names.iter().map(|name| self.counter(name));
+            let counters = counters.collect::<Result<_, _>>()?;
+            return Ok(Condition::Count(CountTest::Alone { counters }));
+        }
         if let Some(name) = observable {
             return Ok(Condition::Count(CountTest::Observable {
                 counter: self.counter(name)?,
@@ -106,7 +113,7 @@ impl RuleScope<'_, '_> {
             self.declared.id.get_ref()
         );
         let hint = "a condition is exactly one of all, any, none, count (with at-least or at-most), share (with of), stall, \
-                    together, sequence, silence (with then), observable";
+                    together, alone, sequence, silence (with then), observable";
         self.origin.fault(self.declared.id.span(), message, hint)
     }
 
@@ -390,9 +397,12 @@ impl RuleScope<'_, '_> {
         Ok(())
     }
 
-    /// A fact names a stall, and a field of its signal or a measure of the stall.
+    /// A fact names a stall, and a field of its signal or a measure of the stall; or a measure of a silence.
     fn check_fact(&self, fact: &FactDecl) -> Result<(), LoadError> {
-        let stall = self.stall(&fact.stall)?;
+        let Some(stall) = &fact.stall else {
+            return self.check_silence(fact);
+        };
+        let stall = self.stall(stall)?;
         if STALL_MEASURES.contains(&fact.value.get_ref().as_str()) {
             return Ok(());
         }
@@ -403,5 +413,13 @@ impl RuleScope<'_, '_> {
             self.origin,
         )
         .map(drop)
+    }
+    fn check_silence(&self, fact: &FactDecl) -> Result<(), LoadError> {
+        if SILENCE_MEASURES.contains(&fact.value.get_ref().as_str()) {
+            return Ok(());
+        }
+        let message = format!("a silence has no {:?}", fact.value.get_ref());
+        let hint = format!("it has {}", SILENCE_MEASURES.join(" and "));
+        Err(self.origin.fault(fact.value.span(), message, hint))
     }
 }

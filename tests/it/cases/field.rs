@@ -208,6 +208,30 @@ fn err_logs_alone_give_no_conclusion_from_absence() {
     }
 }
 
+/// A fetch is named by a record at Debug and by one at Trace, and is one.
+#[test]
+fn a_fetch_is_requested_once() {
+    for folder in folders("field") {
+        let (id, report) = (name(&folder), product::report(&folder));
+        let mut all = 0;
+        for row in report
+            .signals
+            .iter()
+            .filter(|it| it.signal == "fetch-request")
+        {
+            let log = bytes(&folder.join(&row.node).join("clickhouse-server.log.gz"));
+            let text = String::from_utf8_lossy(&log);
+            let requests = text
+                .lines()
+                .filter(|line| line.contains("): Fetching part "));
+            let requests = u64::try_from(requests.count()).unwrap();
+            assert_eq!(row.count, requests, "{id} {}", row.node);
+            all += requests;
+        }
+        assert!(all > 0, "{id}");
+    }
+}
+
 #[test]
 fn every_case_is_small_says_its_origin_and_names_no_machine() {
     for folder in folders("field") {

@@ -61,3 +61,78 @@ fn without_an_err_log_nothing_speaks_against_a_record_of_the_right_time() {
     assert_eq!((report.records.total, report.records.suspect), (2, 0));
     assert_eq!(findings(&report, "server-crash").len(), 1);
 }
+
+/// Two forged heads: the first one's record ends where the second one's begins, and the query ends behind both.
+const TWO_HEADS: [&str; 2] = ["Fatal", "Debug"];
+
+fn printed_by_a_query(first: &str) -> String {
+    let rest = "' (stage: Complete)\n";
+    let hashes = record("10:00:00.000002", first, "BaseDaemon", "########");
+    let crash = record("10:00:00.000003", "Fatal", "BaseDaemon", CRASH);
+    open_query("10:00:00.000001") + &hashes + &crash + rest
+}
+
+#[test]
+fn every_record_up_to_the_end_of_the_quotation_is_forged_if_the_err_log_lacks_it() {
+    for (first, suspect) in TWO_HEADS.into_iter().zip([2, 1]) {
+        for real in ["", &record("10:00:01.000000", "Error", "a", "real")] {
+            let folder = Folder::with("n1/clickhouse-server.log", printed_by_a_query(first) + real);
+            folder.put("n1/clickhouse-server.err.log", real);
+            let report = folder.report();
+            assert_eq!(report.records.suspect, suspect, "{first} {real}");
+            assert!(
+                findings(&report, "server-crash").is_empty(),
+                "{first} {real}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_end_of_the_quotation_is_the_server_s() {
+    let crash = record("10:00:01.000000", "Fatal", "BaseDaemon", CRASH);
+    let folder = Folder::with(
+        "n1/clickhouse-server.log",
+        printed_by_a_query("Fatal") + &crash,
+    );
+    folder.put("n1/clickhouse-server.err.log", "");
+    let report = folder.report();
+    assert_eq!(report.records.suspect, 2);
+    assert_eq!(findings(&report, "server-crash").len(), 1);
+}
+
+#[test]
+fn a_crash_after_a_query_of_several_lines_is_believed_if_the_err_log_holds_it() {
+    let first = record("10:00:00.000002", "Fatal", "BaseDaemon", "########");
+    let crash = record("10:00:00.000003", "Fatal", "BaseDaemon", CRASH);
+    let query = open_query("10:00:00.000001") + "y -- it's\n";
+    let folder = Folder::with("n1/clickhouse-server.log", query + &first + &crash);
+    folder.put("n1/clickhouse-server.err.log", first + &crash);
+    let report = folder.report();
+    assert_eq!(report.records.suspect, 0);
+    assert_eq!(findings(&report, "server-crash").len(), 1);
+}
+
+#[test]
+fn without_an_err_log_two_heads_are_believed_as_one_is() {
+    let folder = Folder::with("n1/clickhouse-server.log", printed_by_a_query("Fatal"));
+    let report = folder.report();
+    assert_eq!(report.records.suspect, 0);
+    assert_eq!(findings(&report, "server-crash").len(), 1);
+}
+
+#[test]
+fn an_apostrophe_in_an_error_s_own_words_opens_nothing() {
+    let missing = record(
+        "10:00:00.000001",
+        "Error",
+        "executeQuery",
+        "Code: 60. DB::Exception: Table a.b doesn't exist. (UNKNOWN_TABLE)",
+    );
+    let crash = record("10:00:00.000002", "Fatal", "BaseDaemon", CRASH);
+    let folder = Folder::with("n1/clickhouse-server.log", missing.clone() + &crash);
+    folder.put("n1/clickhouse-server.err.log", &missing);
+    let report = folder.report();
+    assert_eq!(report.records.suspect, 0);
+    assert_eq!(findings(&report, "server-crash").len(), 1);
+}

@@ -1,6 +1,8 @@
 //! What did not happen counts only where it would have been seen.
 
-use super::{fires_in, log};
+use casdiag::vocab::{Confidence, Severity};
+
+use super::{fires, fires_in, log};
 use crate::product::{Folder, findings, fired, record};
 
 /// `a` happened, and `c`, which is logged at Debug, did not.
@@ -147,4 +149,106 @@ fn an_err_log_alone_does_not_say_that_no_restart_is_logged() {
     let report = folder.report();
     let title = &findings(&report, "replica-unreachable")[0].title;
     assert!(title.contains("no restart is logged"), "{title}");
+}
+
+const ALONE: &str = "{ alone = [\"a\", \"b\"] }";
+
+#[test]
+fn a_node_is_alone_only_beside_another_whose_log_covers_that_time() {
+    let n1: (&str, &[&str]) = ("n1", &["10:00:05 a", "10:00:06 b"]);
+    assert!(!fires(ALONE, &[n1]));
+    assert!(fires(ALONE, &[n1, ("n2", &["10:00:05 c", "10:00:05 c"])]));
+    assert!(!fires(ALONE, &[n1, ("n2", &["10:00:00 c", "10:00:04 c"])]));
+    assert!(!fires(ALONE, &[n1, ("n2", &["10:00:06 c", "10:00:09 c"])]));
+    // The other one has it too, by another of the counts.
+    assert!(!fires(ALONE, &[n1, ("n2", &["10:00:00 c", "10:00:09 b"])]));
+    // One of two others is enough.
+    let n2: (&str, &[&str]) = ("n2", &["10:00:08 c", "10:00:09 c"]);
+    assert!(fires(
+        ALONE,
+        &[n1, n2, ("n3", &["10:00:00 c", "10:00:09 c"])]
+    ));
+}
+
+const EXPIRED: &str = "2026.09.01 10:00:40.000000 [ 9 ] {} <Error> a.b (ReplicatedMergeTreeQueue): Code: 999, e.displayText() = Coordination::Exception: Session expired (Session expired), e.what() = Coordination::Exception\n";
+const UNREACHABLE: &str = "2026.09.01 10:00:41.000000 [ 9 ] {} <Error> void DB::DDLWorker::run(): Code: 999, e.displayText() = Coordination::Exception: All connection tries failed while connecting to ZooKeeper. Addresses: 127.0.0.1:2181\n";
+
+/// The one finding of lost sessions: its severity, how sure it is, whom it accuses and what it says.
+fn lost(folder: &Folder) -> (Severity, Confidence, Vec<String>, String) {
+    let report = folder.report();
+    let found = findings(&report, "coordination-lost");
+    assert_eq!(found.len(), 1, "{:?}", fired(&report));
+    let it = found[0];
+    (
+        it.severity,
+        it.confidence,
+        it.accused.clone(),
+        it.title.clone(),
+    )
+}
+
+#[test]
+fn one_node_s_log_does_not_tell_the_service_from_the_way_there() {
+    let at = |time: &str| record(time, "Information", "l", "at work");
+    for (lines, severity) in [
+        (EXPIRED.to_owned() + UNREACHABLE, Severity::High),
+        (EXPIRED.to_owned(), Severity::Medium),
+    ] {
+        let folder = Folder::with("n1/clickhouse-server.err.log", &lines);
+        let (found, sure, accused, title) = lost(&folder);
+        assert_eq!((found, sure), (severity, Confidence::Possible), "{title}");
+        assert!(accused.is_empty() && !title.contains("alone"), "{title}");
+        // Another node's log ends before: it saw nothing of it.
+        folder.put(
+            "n2/clickhouse-server.log",
+            at("10:00:00.000000") + &at("10:00:39.000000"),
+        );
+        assert_eq!(lost(&folder).1, Confidence::Possible);
+        // It goes on beyond, at work.
+        folder.put(
+            "n2/clickhouse-server.log",
+            at("10:00:00.000000") + &at("10:00:49.000000"),
+        );
+        let (found, sure, accused, title) = lost(&folder);
+        assert_eq!((found, sure), (severity, Confidence::Likely), "{title}");
+        assert_eq!(accused, ["n1"]);
+        assert!(
+            title.contains("n1 alone") && !title.contains(" 0 "),
+            "{title}"
+        );
+    }
+}
+
+#[test]
+fn two_nodes_that_cannot_reach_the_service_are_not_each_alone() {
+    let folder = Folder::with("n1/clickhouse-server.err.log", UNREACHABLE);
+    folder.put("n2/clickhouse-server.err.log", UNREACHABLE);
+    let (severity, sure, accused, title) = lost(&folder);
+    assert_eq!((severity, sure), (Severity::High, Confidence::Likely));
+    assert_eq!(accused, ["127.0.0.1:2181"]);
+    assert!(!title.contains("alone"), "{title}");
+}
+
+/// Both nodes silent for 40 s, then their sessions are gone, and new ones are had at once.
+#[test]
+fn after_a_silence_of_all_nodes_the_service_is_not_certain_and_the_silence_is_measured() {
+    let broken = "2026.09.01 10:00:39.500000 [ 9 ] {} <Error> void Coordination::ZooKeeper::receiveThread(): Code: 33, e.displayText() = DB::Exception: Cannot read all data. Bytes read: 0. Bytes expected: 4.: while reading from socket (127.0.0.1:2181), e.what() = DB::Exception, Stack trace:\n";
+    let log = record("09:59:58.250000", "Information", "l", "at work") + broken + EXPIRED;
+    let folder = Folder::with("n1/clickhouse-server.log", &log);
+    folder.put("n2/clickhouse-server.log", &log);
+    let (severity, sure, _, title) = lost(&folder);
+    assert_eq!((severity, sure), (Severity::High, Confidence::Possible));
+    assert!(title.contains("what they run on"), "{title}");
+    let report = folder.report();
+    for rule in ["machine-paused", "process-paused"] {
+        for finding in findings(&report, rule) {
+            assert!(finding.title.contains("41.250 s"), "{}", finding.title);
+            let first = finding.window.first.as_ref().unwrap();
+            assert!(first.contains("T09:59:58.25"), "{first}");
+        }
+    }
+    // A service that cannot be reached afterwards is at fault itself.
+    folder.put("n1/clickhouse-server.log", log.clone() + UNREACHABLE);
+    folder.put("n2/clickhouse-server.log", log + UNREACHABLE);
+    assert_eq!(lost(&folder).1, Confidence::Certain);
 }

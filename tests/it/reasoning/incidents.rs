@@ -63,6 +63,33 @@ fn a_cause_on_another_node_is_none() {
 }
 
 #[test]
+fn a_cause_elsewhere_is_one_only_where_the_rule_says_so() {
+    let elsewhere = chain().replace("caused-by = [\"root\"]", "caused-elsewhere-by = [\"root\"]");
+    let caused = |nodes: &[(&str, &[&str])]| {
+        let report = report_with(&elsewhere, &logs(nodes));
+        !only(&report, "effect").caused_by.is_empty()
+    };
+    assert!(caused(&[("n1", &["10:00:00 a"]), ("n2", &["10:00:01 b"])]));
+    assert!(!caused(&[("n1", &["10:00:00 a", "10:00:01 b"])]));
+    // Long over.
+    assert!(!caused(&[("n1", &["10:00:00 a"]), ("n2", &["10:02:01 b"])]));
+}
+
+#[test]
+fn a_second_start_follows_from_the_death_before_it_and_not_the_first_one() {
+    let first = rule(
+        "again",
+        "per = \"node\"\nreported-by = [\"b\"]\nafter-first = true\ncaused-by = [\"root\"]",
+        "{ count = \"b\", at-least = 2 }",
+    );
+    let nodes: &[(&str, &[&str])] = &[("n1", &["10:00:00 b", "10:05:00 a", "10:05:08 b"])];
+    let report = report_with(&(chain() + &first), &logs(nodes));
+    let again = only(&report, "again");
+    assert_eq!(again.caused_by, [only(&report, "root").id.clone()]);
+    assert!(again.window.first.as_ref().unwrap().contains("T10:05:08"));
+}
+
+#[test]
 fn each_node_has_its_own_chain() {
     let report = report(&[
         ("n1", &["10:00:00 a", "10:00:01 b"]),
