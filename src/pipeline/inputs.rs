@@ -297,6 +297,7 @@ pub(super) fn assemble(
     Analysis {
         inputs,
         refused: looked.refused,
+        period: plan.period,
         nodes,
         conclusions,
     }
