@@ -216,3 +216,15 @@ fn a_folder_in_use_is_refused_before_anything_is_read() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("is not empty"), "{}", ran.err);
 }
+
+#[test]
+fn a_continuation_line_is_explained_as_its_record() {
+    let folder = Folder::with("clickhouse-server.log", TWO);
+    let at = |line: u32| {
+        let path = folder.path().join("clickhouse-server.log");
+        let place = format!("{}:{line}", path.display());
+        casdiag(&["explain", "code-210-storm", &place]).out
+    };
+    assert!(at(3).contains(":3, of the record at line 1, count for it?"));
+    assert!(at(4).contains(":4 count for it?"));
+}
