@@ -2,7 +2,7 @@
 
 use crate::rules::{Conclusions, NodeFacts};
 use crate::scan::{GrepCounts, ProblemKind};
-use crate::time::Timestamp;
+use crate::time::{Period, Timestamp};
 
 /// A finished analysis.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct Analysis {
     pub inputs: Vec<InputFacts>,
     /// What is listed and was not read.
     pub refused: Vec<RefusedFacts>,
+    /// The time asked for.
+    pub period: Period,
     /// One per node and run, by run and node.
     pub nodes: Vec<NodeFacts>,
     /// What the rules say.
@@ -74,6 +76,19 @@ impl Analysis {
         let read = self.inputs.iter().flat_map(|input| &input.problems);
         self.refused.iter().all(|refused| !refused.partial)
             && read.into_iter().all(|problem| !problem.kind.is_partial())
+    }
+
+    /// Whether any input is of a node of that name.
+    pub fn has_node(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| input.node == name)
+            || self.nodes.iter().any(|facts| facts.tally.node == name)
+    }
+
+    /// Whether logs were recognised and the time asked for leaves out all their records.
+    pub fn is_cut_away(&self) -> bool {
+        self.period.is_bounded()
+            && self.is_recognised()
+            && self.inputs.iter().all(|input| input.records == 0)
     }
 
     /// Whether any artifact was recognised.

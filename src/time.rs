@@ -12,6 +12,29 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
+/// A stretch of local time, or all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Period {
+    /// The first moment that lies in it.
+    pub since: Option<Timestamp>,
+    /// The first moment behind it.
+    pub until: Option<Timestamp>,
+}
+
+impl Period {
+    /// Whether anything lies outside.
+    pub fn is_bounded(self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// Whether a stamp lies in it. What has no stamp is not known to lie in a period with a bound.
+    pub fn holds(self, time: Option<Timestamp>) -> bool {
+        time.map_or(!self.is_bounded(), |at| {
+            self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
+        })
+    }
+}
+
 /// Microseconds in a second.
 pub const SECOND: i64 = 1_000_000;
 /// Microseconds in a minute.

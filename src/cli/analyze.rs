@@ -63,6 +63,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     if let Some(name) = arguments.input.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());
     }
+    if let Some(folder) = &arguments.out {
+        report::check_folder(folder, arguments.force)?;
+    }
     let base = arguments.rules.load()?;
     let wanted = !arguments.input.no_progress && !arguments.input.quiet;
     let progress = Progress::default();
@@ -89,14 +92,19 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         );
         writeln!(io::stderr(), "{message}")?;
     }
-    Ok(outcome(
-        &report,
-        analysis.is_recognised(),
-        arguments.fail_on,
-    ))
+    if analysis.is_cut_away() && !arguments.input.quiet {
+        super::complain_of(
+            "no record of what was recognised lies in the time asked for; see --since and --until",
+        );
+    }
+    let judged = analysis.is_recognised()
+        && !analysis.is_cut_away()
+        && arguments.input.names_are(|name| analysis.has_node(name));
+    Ok(outcome(&report, judged, arguments.fail_on))
 }
 
-fn outcome(report: &Report, recognised: bool, fail_on: FailOn) -> Outcome {
+/// `judged`: whether there was anything to judge, of all that was asked for.
+fn outcome(report: &Report, judged: bool, fail_on: FailOn) -> Outcome {
     let fails = |least| {
         report
             .findings
@@ -105,7 +113,7 @@ fn outcome(report: &Report, recognised: bool, fail_on: FailOn) -> Outcome {
     };
     if fail_on.severity().is_some_and(fails) {
         Outcome::Found
-    } else if !recognised || !report.complete {
+    } else if !judged || !report.complete {
         Outcome::Partial
     } else {
         Outcome::Clean

@@ -63,8 +63,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     };
     let analysis = pipeline::analyze(&plan, &base, &Progress::default())?;
     let lines = record.with(|subject| rules::trace_record(&base, rule, record.format, subject));
+    let place = if record.line == line {
+        arguments.line.clone()
+    } else {
+        format!("{}, of the record at line {},", arguments.line, record.line)
+    };
     explanation::write(
-        &arguments.line,
+        &place,
         &lines.unwrap_or_default(),
         &base,
         rule,

@@ -41,8 +41,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
     })?;
+    if !arguments.input.names_are(|name| analysis.has_node(name)) {
+        return Ok(Outcome::Partial);
+    }
     listing::write(&analysis, &base, signal, arguments.input.only_node(), out)?;
-    Ok(if analysis.is_recognised() && analysis.is_complete() {
+    let whole = analysis.is_recognised() && analysis.is_complete() && !analysis.is_cut_away();
+    Ok(if whole {
         Outcome::Clean
     } else {
         Outcome::Partial

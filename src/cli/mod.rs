@@ -71,7 +71,10 @@ type Failure = Box<dyn StdError + Send + Sync>;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut out = io::stdout().lock();
+    let mut out = Answer {
+        out: io::stdout().lock(),
+        unwanted: false,
+    };
     let result = match arguments.command {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
@@ -87,7 +90,6 @@ pub fn main() -> ExitCode {
     });
     match result {
         Ok(outcome) => outcome.into(),
-        Err(failure) if is_closed_pipe(failure.as_ref()) => ExitCode::SUCCESS,
         Err(failure) => {
             complain(failure.as_ref());
             ExitCode::from(2)
@@ -100,19 +102,41 @@ fn schema(out: &mut dyn Write) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// Whether whoever read our output went away: no fault of ours or theirs.
-fn is_closed_pipe(failure: &(dyn StdError + 'static)) -> bool {
-    let mut cause = Some(failure);
-    while let Some(error) = cause {
-        if error
-            .downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-        {
-            return true;
+/// What is printed. When whoever reads it has seen enough, the rest is dropped and the command goes on: its exit code is
+/// the outcome's, so that `casdiag ... | head` passes no gate that `casdiag ...` fails.
+struct Answer<W> {
+    out: W,
+    unwanted: bool,
+}
+
+impl<W: Write> Answer<W> {
+    fn unless_closed<T>(&mut self, result: io::Result<T>, dropped: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.unwanted = true;
+                Ok(dropped)
+            }
+            result => result,
         }
-        cause = error.source();
     }
-    false
+}
+
+impl<W: Write> Write for Answer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.unwanted {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.unless_closed(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.unwanted {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.unless_closed(flushed, ())
+    }
 }
 
 /// Prints a failure and its causes on stderr.
@@ -124,6 +148,15 @@ fn complain(failure: &dyn StdError) {
         text.push_str(&error.to_string());
         cause = error.source();
     }
+    print_on_stderr(&text);
+}
+
+/// Says on stderr what the exit code alone would leave unclear.
+fn complain_of(what: &str) {
+    print_on_stderr(&format!("casdiag: {what}"));
+}
+
+fn print_on_stderr(text: &str) {
     // Nobody can be told that stderr is closed.
     // Paths and the text of rules files are foreign; a message of several lines stays one.
     for line in text.lines() {

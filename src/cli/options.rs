@@ -9,7 +9,7 @@ use super::Failure;
 use crate::intake::{Bounds, Names, NodeGlob, read_text};
 use crate::pipeline::Plan;
 use crate::rules::{self, RuleBase};
-use crate::time::{Zone, read_bound};
+use crate::time::{Period, Zone, read_bound};
 use crate::vocab::Severity;
 
 /// The rules to use.
@@ -57,7 +57,7 @@ pub(super) struct InputOptions {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=256))]
     threads: u16,
     /// How many different values of a field (parts, tables) are counted apart per node
-    #[arg(long, value_name = "N", default_value_t = Plan::default().subjects_max)]
+    #[arg(long, value_name = "N", default_value_t = Plan::default().subjects_max, value_parser = at_least_one)]
     max_subjects: usize,
     /// The longest record kept whole, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Plan::default().limits.record_bytes)]
@@ -106,22 +106,42 @@ impl InputOptions {
                 .map(|text| glob("--run", text))
                 .collect::<Result<_, _>>()?,
         };
-        plan.since = self
-            .since
-            .as_deref()
-            .map(|text| bound("--since", text))
-            .transpose()?;
-        plan.until = self
-            .until
-            .as_deref()
-            .map(|text| bound("--until", text))
-            .transpose()?;
+        plan.period = self.period()?;
         if let Some(name) = &self.tz {
             let hint = "use a name of the IANA data base such as UTC, Europe/Berlin or Etc/GMT-3";
             plan.zone = Zone::from_name(name)
                 .ok_or_else(|| format!("--tz {name}: no such time zone; {hint}"))?;
         }
         Ok(plan)
+    }
+
+    fn period(&self) -> Result<Period, Failure> {
+        let end =
+            |flag, text: &Option<String>| text.as_deref().map(|text| bound(flag, text)).transpose();
+        let (since, until) = (end("--since", &self.since)?, end("--until", &self.until)?);
+        if let (Some(first), Some(end)) = (since, until)
+            && end <= first
+        {
+            let (since, until) = (first.short(), end.short());
+            return Err(format!(
+                "--until {until} is not after --since {since}: no record can lie between"
+            )
+            .into());
+        }
+        Ok(Period { since, until })
+    }
+
+    /// Says on stderr which nodes that were named are not `known`; whether all are.
+    pub(super) fn names_are(&self, known: impl Fn(&str) -> bool) -> bool {
+        let name = |text: &String| text.split('=').next().unwrap_or_default().to_owned();
+        let unknown: Vec<String> = self.node.iter().map(name).filter(|it| !known(it)).collect();
+        if !unknown.is_empty() {
+            super::complain_of(&format!(
+                "no input is of the node {}; see `nodes` in --format json for those that are",
+                unknown.join(", ")
+            ));
+        }
+        unknown.is_empty()
     }
 
     fn nodes(&self) -> Result<Vec<NodeGlob>, Failure> {
@@ -147,6 +167,11 @@ impl InputOptions {
     pub(super) fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "a whole number of at least 1 is needed".to_owned())
 }
 
 fn glob(flag: &str, text: &str) -> Result<GlobMatcher, Failure> {

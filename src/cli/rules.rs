@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::options::RulesOption;
 use super::{Failure, Outcome};
 use crate::pipeline;
-use crate::report::rulebook;
+use crate::report::{escape, rulebook};
 use crate::rules;
 
 #[derive(Debug, Subcommand)]
@@ -81,7 +81,8 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
         Command::Lint(only) => {
             let faults = rules::lint(&only.rules.load()?);
             for fault in &faults {
-                writeln!(out, "{}: {}", fault.owner, fault.what)?;
+                let text = format!("{}: {}", fault.owner, fault.what);
+                writeln!(out, "{}", escape::terminal(&text))?;
             }
             writeln!(out, "{} faults", faults.len())?;
             Ok(if faults.is_empty() {
@@ -100,7 +101,8 @@ fn test(only: &Only, out: &mut dyn Write) -> Result<Outcome, Failure> {
     for sample in &samples {
         if let Some(fault) = pipeline::try_sample(sample, &base)? {
             failed += 1;
-            writeln!(out, "FAILED {} ({}): {fault}", sample.owner, sample.name)?;
+            let text = format!("FAILED {} ({}): {fault}", sample.owner, sample.name);
+            writeln!(out, "{}", escape::terminal(&text))?;
         }
     }
     writeln!(out, "{} passed, {failed} failed", samples.len() - failed)?;

@@ -374,50 +374,45 @@ mod tests {
                 None,
             ),
             ("n1/stderr.log", ".", "n1", "stderr", Role::Main, None),
-            (
-                "n2/clickhouse-server.log-20261128.gz",
-                ".",
-                "n2",
-                "clickhouse-server",
-                Role::Main,
-                Some(Rotation::Date(202_611_280_000_000_000)),
-            ),
-            (
-                "n2/clickhouse-server.err.log.2026-09-01-13",
-                ".",
-                "n2",
-                "clickhouse-server",
-                Role::Err,
-                Some(Rotation::Date(202_609_011_300_000_000)),
-            ),
-            (
-                "n2/clickhouse-server-20261129.log",
-                ".",
-                "n2",
-                "clickhouse-server",
-                Role::Main,
-                Some(Rotation::Date(202_611_290_000_000_000)),
-            ),
-            (
-                "n2/clickhouse-server (1).log",
-                ".",
-                "n2",
-                "clickhouse-server",
-                Role::Main,
-                Some(Rotation::Aside),
-            ),
-            (
-                "n2/clickhouse-server.log.bak",
-                ".",
-                "n2",
-                "clickhouse-server",
-                Role::Main,
-                Some(Rotation::Aside),
-            ),
             ("srv-7.log", ".", "srv-7", "srv-7", Role::Main, None),
         ] {
             let expected = (run.to_owned(), node.to_owned(), log.to_owned(), role, piece);
             assert_eq!(placed(path, &Names::default()), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn rotated_and_set_aside_pieces_are_pieces_of_their_log() {
+        let dated = |digits| Some(Rotation::Date(digits));
+        for (file, role, piece) in [
+            (
+                "clickhouse-server.log-20261128.gz",
+                Role::Main,
+                dated(202_611_280_000_000_000),
+            ),
+            (
+                "clickhouse-server.err.log.2026-09-01-13",
+                Role::Err,
+                dated(202_609_011_300_000_000),
+            ),
+            (
+                "clickhouse-server-20261129.log",
+                Role::Main,
+                dated(202_611_290_000_000_000),
+            ),
+            (
+                "clickhouse-server (1).log",
+                Role::Main,
+                Some(Rotation::Aside),
+            ),
+            (
+                "clickhouse-server.log.bak",
+                Role::Main,
+                Some(Rotation::Aside),
+            ),
+        ] {
+            let expected = ("clickhouse-server", role, piece);
+            assert_eq!(split_name(file), expected, "{file}");
         }
     }
 

@@ -243,9 +243,7 @@ fn part(component: Component<'_>) -> String {
     let mut text = String::new();
     for chunk in component.as_os_str().as_encoded_bytes().utf8_chunks() {
         text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     text
 }

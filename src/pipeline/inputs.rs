@@ -365,6 +365,7 @@ pub(super) fn assemble(
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),
+        period: plan.period,
         nodes,
         conclusions,
     }

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::rules::RuleBase;
-use crate::time::{Timestamp, Zone};
+use crate::time::{Period, Zone};
 
 /// What to do, decided from the command line alone.
 #[derive(Debug)]
@@ -25,10 +25,8 @@ pub struct Plan {
     pub roots: Vec<PathBuf>,
     /// How runs and nodes are called.
     pub names: Names,
-    /// Records before this are left out.
-    pub since: Option<Timestamp>,
-    /// Records from this on are left out.
-    pub until: Option<Timestamp>,
+    /// Records that are not known to lie in it are left out.
+    pub period: Period,
     /// The zone of all clocks, where the user knows it.
     pub zone: Zone,
     /// How many threads scan; 0 means one per core.
@@ -57,8 +55,7 @@ impl Default for Plan {
         Self {
             roots: Vec::new(),
             names: Names::default(),
-            since: None,
-            until: None,
+            period: Period::default(),
             zone: Zone::Unknown,
             threads: 0,
             // 100,000 parts or tables of some 60 bytes are a few megabytes; a hostile log must not cost more.

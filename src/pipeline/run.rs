@@ -35,8 +35,7 @@ pub(super) fn scan(
     let scanner = Scanner {
         signals: &rules.signals,
         families: &rules.families,
-        since: plan.since,
-        until: plan.until,
+        period: plan.period,
         grep: listed.as_ref(),
     };
     let fold_rules = FoldRules {

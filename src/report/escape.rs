@@ -2,7 +2,8 @@
 //! read, open markup, or command a GitHub runner. Every output puts foreign text through one of these, each string once.
 //!
 //! A runner obeys `::name::` at the start of a line, even after blanks, and `##[name]` anywhere in a line
-//! (`ActionCommand.cs`), so indenting is not enough: both are broken where they stand.
+//! (`ActionCommand.cs`); an agent of Azure Pipelines obeys `##vso[name]` there. So indenting is not enough: all are broken
+//! where they stand.
 
 use std::fmt::Write;
 
@@ -14,7 +15,7 @@ pub fn terminal(text: &str) -> String {
     let mut after_blank = true;
     for (at, c) in text.char_indices() {
         let rest = text.get(at..).unwrap_or_default();
-        let commands = rest.starts_with("##[") || after_blank && rest.starts_with("::");
+        let commands = is_bracketed_command(rest) || after_blank && rest.starts_with("::");
         if commands || is_hidden(c) {
             push_written_out(&mut inert, c);
         } else {
@@ -93,6 +94,14 @@ pub(super) fn is_hidden(c: char) -> bool {
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `##[`, `##vso[`, or whatever other word a runner may come to know.
+fn is_bracketed_command(rest: &str) -> bool {
+    rest.strip_prefix("##").is_some_and(|name| {
+        name.trim_start_matches(|c: char| c.is_ascii_alphabetic())
+            .starts_with('[')
+    })
 }
 
 fn push_written_out(inert: &mut String, c: char) {
@@ -208,6 +217,10 @@ mod tests {
         assert_eq!(
             terminal("x ##[group]y ###[z]"),
             r"x \x23#[group]y #\x23#[z]"
+        );
+        assert_eq!(
+            terminal("x ##vso[task.setvariable]y ##VSO[z] ##vso ##a b["),
+            r"x \x23#vso[task.setvariable]y \x23#VSO[z] ##vso ##a b["
         );
         assert_eq!(terminal("DB::Exception"), "DB::Exception");
         assert_eq!(markdown_inline("##[error]x"), r"\\x23#\[error\]x");

@@ -18,7 +18,12 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let declared = &base.declared.rule[rule.declared];
-    writeln!(out, "{}: {}\n", declared.id.get_ref(), declared.title)?;
+    writeln!(
+        out,
+        "{}: {}\n",
+        declared.id.get_ref(),
+        terminal(&declared.title)
+    )?;
     writeln!(out, "Does {} count for it?\n", terminal(line))?;
     for (signal, checks) in traced {
         let is_one = checks.iter().all(|check| check.passed);

@@ -1,6 +1,9 @@
 //! Numbers, times and names as people read them.
 
-use crate::report::model::{FindingWindow, Incident};
+use std::collections::BTreeMap;
+
+use crate::report::model::{FindingWindow, Incident, Report};
+use crate::vocab::LevelClass;
 
 /// A count with thousands separators.
 pub(super) fn thousands(count: u64) -> String {
@@ -13,6 +16,81 @@ pub(super) fn thousands(count: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// Which records were asked for, if not all.
+pub(super) fn asked_for(report: &Report) -> Option<String> {
+    let whole = |stamp: &String| stamp.trim_end_matches(".000000").to_owned();
+    match (
+        report.since.as_ref().map(whole),
+        report.until.as_ref().map(whole),
+    ) {
+        (None, None) => None,
+        (Some(since), None) => Some(format!("only records from {since} on")),
+        (None, Some(until)) => Some(format!("only records before {until}")),
+        (Some(since), Some(until)) => {
+            Some(format!("only records from {since} on and before {until}"))
+        }
+    }
+}
+
+/// That errors are left unexplained, if any are: where nothing is found, this is the most that is known.
+pub(super) fn unexplained(report: &Report) -> Option<String> {
+    let coverage = &report.coverage;
+    let left = coverage.error_records.saturating_sub(coverage.explained);
+    let fatal = coverage
+        .unexplained
+        .iter()
+        .any(|it| it.level.class() == LevelClass::Fatal);
+    let (one, many) = if fatal {
+        ("Error or Fatal record", "Error and Fatal records")
+    } else {
+        ("Error record", "Error records")
+    };
+    (left > 0).then(|| format!("{} unexplained", counted(left, one, many)))
+}
+
+/// What was counted and not told apart, because a node has more values of a field than `--max-subjects`.
+pub(super) fn beyond_cap(report: &Report) -> Option<String> {
+    let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for row in &report.signals {
+        for (field, count) in &row.beyond_cap {
+            *sums.entry((&row.signal, field)).or_default() += count;
+        }
+    }
+    let parts: Vec<String> = sums
+        .iter()
+        .map(|((signal, field), count)| format!("{} of {signal} by {field}", thousands(*count)))
+        .collect();
+    let told = names(&parts, 3);
+    (!parts.is_empty())
+        .then(|| format!("{told}: counted, but not told apart, nor named in findings"))
+}
+
+/// The headline where no rule fired.
+pub(super) fn nothing_found(report: &Report) -> String {
+    if report.records.total > 0 {
+        return unexplained(report).map_or_else(
+            || "nothing found".to_owned(),
+            |errors| format!("no finding; {errors}"),
+        );
+    }
+    let recognised = report
+        .inputs
+        .iter()
+        .filter(|it| !matches!(it.format.as_str(), "unknown" | "refused"));
+    let recognised = u64::try_from(recognised.count()).unwrap_or(u64::MAX);
+    let is_bounded = report.since.is_some() || report.until.is_some();
+    if is_bounded && recognised > 0 {
+        let files = counted(recognised, "file", "files");
+        format!(
+            "no record in the time asked for: {files} recognised, none of their records lies in it"
+        )
+    } else if report.wal.is_empty() && report.tests.runs.is_empty() {
+        "nothing recognised: no log record in what was given".to_owned()
+    } else {
+        "nothing found; no log record in what was given".to_owned()
+    }
 }
 
 /// A difference with thousands separators.

@@ -52,11 +52,8 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
         source,
     };
     fs::create_dir_all(dir).map_err(unusable)?;
-    if !force && holds_anything(dir).map_err(unusable)? {
-        return Err(Error::NotEmpty {
-            path: dir.to_owned(),
-        });
-    }
+    // The work may have taken hours, in which another could fill it.
+    check_folder(dir, force)?;
     let mut paths = Vec::with_capacity(REPORTS.len());
     for output in REPORTS {
         let path = dir.join(output.file);
@@ -67,6 +64,20 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
         paths.push(path);
     }
     Ok(paths)
+}
+
+/// Whether [`write_folder`] would refuse a folder, asked before the work whose outcome it is to hold.
+pub fn check_folder(dir: &Path, force: bool) -> Result<(), Error> {
+    let unusable = |source| Error::Folder {
+        path: dir.to_owned(),
+        source,
+    };
+    if !force && dir.exists() && holds_anything(dir).map_err(unusable)? {
+        return Err(Error::NotEmpty {
+            path: dir.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 fn holds_anything(dir: &Path) -> io::Result<bool> {

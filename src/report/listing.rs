@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::escape;
 use crate::analysis::Analysis;
-use crate::rules::RuleBase;
+use crate::rules::{self, NodeFacts, RuleBase};
 use crate::scan::GrepCounts;
 
 /// Prints the records of `signal`, of one node or of all, and then the sums.
@@ -17,7 +17,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let index = usize::from(signal);
-    let mut unique = 0;
+    let (mut unique, mut unseen, mut seen) = (0, Vec::new(), false);
     for facts in &analysis.nodes {
         let tally = &facts.tally;
         if node.is_some_and(|wanted| wanted != tally.node) {
@@ -25,6 +25,10 @@ pub fn write(
         }
         let found = &tally.signals[index];
         unique += found.all.count;
+        match not_observable(base, signal, facts) {
+            Some(why) if found.all.count == 0 => unseen.push(why),
+            _ => seen |= found.all.count > 0 || rules::concerns(base.signals.signal(signal), tally),
+        }
         for one in &found.evidence {
             let path = analysis
                 .inputs
@@ -54,7 +58,28 @@ pub fn write(
             grep.add(input.grep);
         }
     }
+    writeln!(out)?;
+    for why in &unseen {
+        writeln!(out, "{}", escape::terminal(why))?;
+    }
+    if !seen && !unseen.is_empty() {
+        // Where it could not be seen at all, a nought would be a claim.
+        return Ok(());
+    }
     sums(base, signal, unique, grep, out)
+}
+
+/// Why the signal could not have been seen on a node that runs what writes it, and what would show it.
+fn not_observable(base: &RuleBase, signal: u16, facts: &NodeFacts) -> Option<String> {
+    let compiled = base.signals.signal(signal);
+    let tally = &facts.tally;
+    let why = rules::obstacle(compiled, tally).filter(|_| rules::concerns(compiled, tally))?;
+    let declared = &base.declared.signal[usize::from(signal)];
+    let collect = declared.collect.as_deref().unwrap_or(rules::COLLECT);
+    let (id, node) = (&compiled.id, &tally.node);
+    Some(format!(
+        "{id} is not observable on {node}: {why}; collect {collect}"
+    ))
 }
 
 fn sums(
@@ -76,7 +101,6 @@ fn sums(
             )
         })
         .collect();
-    writeln!(out)?;
     let (records, are) = if unique == 1 {
         ("record", "is")
     } else {

@@ -19,7 +19,7 @@ mod width;
 
 use std::io::{self, Write};
 
-pub use folder::{Error, write_folder};
+pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
 
 /// How an output for people looks; machine formats ignore it.

@@ -22,6 +22,10 @@ pub struct Report {
     pub tool: Tool,
     /// Whether everything recognised was read whole.
     pub complete: bool,
+    /// Records before this local time were left out.
+    pub since: Option<String>,
+    /// Records from this local time on were left out.
+    pub until: Option<String>,
     /// What each node says of its process, by run and node.
     pub environment: Vec<Environment>,
     /// Every artifact found, by path.

@@ -1,8 +1,10 @@
-//! The rule base as text: a list, one entry, and the page in docs/.
+//! The rule base as text: a list, one entry, and the page in docs/. A rules file may be a stranger's: all of its text is
+//! made inert, line by line, and what is markup in it stays markup.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use super::escape::terminal;
 use crate::rules::RuleBase;
 use crate::rules::schema::{RuleDecl, Scope, SignalDecl, VerdictDecl};
 use crate::vocab::Severity;
@@ -27,11 +29,11 @@ pub fn list(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
         .unwrap_or(0);
     writeln!(out, "Rules")?;
     for (id, title) in rules {
-        writeln!(out, "  {id:width$}  {title}")?;
+        writeln!(out, "  {id:width$}  {}", terminal(title))?;
     }
     writeln!(out, "\nSignals")?;
     for (id, what) in signals {
-        writeln!(out, "  {id:width$}  {what}")?;
+        writeln!(out, "  {id:width$}  {}", terminal(what))?;
     }
     Ok(())
 }
@@ -87,8 +89,8 @@ pub fn page(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
             out,
             "| `{}` | {} | {} |",
             declared.id.get_ref(),
-            declared.what,
-            fields.join(", ")
+            inert(&declared.what),
+            inert(&fields.join(", "))
         )?;
     }
     Ok(())
@@ -111,8 +113,8 @@ pub fn table(base: &RuleBase, page: &str, out: &mut dyn Write) -> io::Result<()>
         writeln!(
             out,
             "| [`{id}`]({page}#{id}) | {} | {} | {} |",
-            rule.title,
-            rule.category,
+            inert(&rule.title),
+            inert(&rule.category),
             severities.join(", ")
         )?;
     }
@@ -127,9 +129,9 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{} ({}, per {per}).\n\n{}",
-        rule.title,
-        rule.category,
-        rule.mechanism.trim()
+        inert(&rule.title),
+        inert(&rule.category),
+        inert(rule.mechanism.trim())
     )?;
     writeln!(out, "\nVerdicts, first match wins:\n")?;
     for verdict in &rule.verdict {
@@ -144,7 +146,7 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "\n{head}:\n")?;
         }
         for text in texts {
-            writeln!(out, "- {text}")?;
+            writeln!(out, "- {}", inert(text))?;
         }
     }
     let counts = rule
@@ -153,21 +155,22 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
         .map(|(name, count)| format!("`{name}` counts `{}`", count.signal.get_ref()));
     writeln!(out, "\nCounts: {}.", counts.collect::<Vec<_>>().join(", "))?;
     if let Some(versions) = &rule.versions {
-        writeln!(out, "\nVersions: {versions}.")?;
+        writeln!(out, "\nVersions: {}.", inert(versions))?;
     }
     for known in &rule.known {
         let fixed = known
             .fixed_in
             .as_ref()
             .map_or_else(String::new, |version| format!(", fixed in {version}"));
-        writeln!(out, "\nKnown as {}{fixed}.", known.reference)?;
+        let text = format!("Known as {}{fixed}.", known.reference);
+        writeln!(out, "\n{}", inert(&text))?;
     }
     let samples: Vec<&str> = rule
         .sample
         .iter()
         .map(|sample| sample.name.as_str())
         .collect();
-    writeln!(out, "\nSamples: {}.", samples.join("; "))
+    writeln!(out, "\nSamples: {}.", inert(&samples.join("; ")))
 }
 
 fn write_verdict(verdict: &VerdictDecl, out: &mut dyn Write) -> io::Result<()> {
@@ -181,12 +184,12 @@ fn write_verdict(verdict: &VerdictDecl, out: &mut dyn Write) -> io::Result<()> {
         "- {otherwise}{} ({}): {}",
         verdict.severity.word(),
         verdict.confidence.word(),
-        verdict.title.get_ref()
+        inert(verdict.title.get_ref())
     )
 }
 
 fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}\n", signal.what)?;
+    writeln!(out, "{}\n", inert(&signal.what))?;
     let levels: Vec<String> = signal
         .levels
         .iter()
@@ -199,7 +202,7 @@ fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
         ("Codes", &codes),
     ] {
         if !texts.is_empty() {
-            writeln!(out, "{head}: {}", texts.join(", "))?;
+            writeln!(out, "{head}: {}", inert(&texts.join(", ")))?;
         }
     }
     let wordings = signal
@@ -215,6 +218,14 @@ fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
     write_lines("Is none", signal.not.iter().map(String::as_str), out)
 }
 
+/// A text of several lines, each inert.
+fn inert(text: &str) -> String {
+    text.split('\n')
+        .map(terminal)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 fn write_lines<'t>(
     head: &str,
     texts: impl ExactSizeIterator<Item = &'t str>,
@@ -224,7 +235,7 @@ fn write_lines<'t>(
         writeln!(out, "\n{head}:\n")?;
     }
     for text in texts {
-        writeln!(out, "    {}", text.replace('\n', "\n    "))?;
+        writeln!(out, "    {}", inert(text).replace('\n', "\n    "))?;
     }
     Ok(())
 }

@@ -18,8 +18,6 @@ use crate::time::Timestamp;
 const SUBJECTS_MAX: usize = 10;
 /// How many records a finding cites per count and node.
 const EVIDENCE_PER_COUNT: usize = 2;
-/// What to collect where a signal says nothing better.
-const COLLECT: &str = "the node's main log at its full level, with its rotated pieces";
 
 /// What the rules conclude.
 #[derive(Debug, Default)]
@@ -236,7 +234,7 @@ impl RuleBase {
                     let collect = declared
                         .collect
                         .clone()
-                        .unwrap_or_else(|| COLLECT.to_owned());
+                        .unwrap_or_else(|| observe::COLLECT.to_owned());
                     let (run, node) = (node.run.clone(), node.node.clone());
                     missing.insert(NotObservable {
                         signal: signal.id.clone(),

@@ -27,7 +27,7 @@ pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load};
-pub use observe::concerns;
+pub use observe::{COLLECT, concerns, obstacle};
 pub use samples::{Sample, SampleKind, samples};
 
 use crate::scan::Families;

@@ -5,6 +5,9 @@ use crate::signals::Signal;
 use crate::signals::tally::NodeTally;
 use crate::vocab::Level;
 
+/// What to collect where a signal says nothing better.
+pub const COLLECT: &str = "the node's main log at its full level, with its rotated pieces";
+
 /// Whether `node` runs what writes such signals at all: only then is their absence worth a word.
 pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
     match signal.format {
@@ -14,7 +17,11 @@ pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
 }
 
 /// Why `signal` could not have been seen on `node`; `None` if it could.
-pub(super) fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
+pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
+    if node.seen.has_nothing_of(signal.format) {
+        let name = signal.format.spec().name;
+        return Some(format!("no {name} record of it lies in the time asked for"));
+    }
     match signal.format {
         Format::Stderr => {
             let missing = !node.seen.has(Format::Stderr);

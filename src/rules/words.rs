@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+/// Servers that a title names: the finding lists them all, and a title is one sentence.
+const NAMES_MAX: usize = 6;
+
 /// What a title may name.
 pub(super) struct Words<'a> {
     pub(super) counts: &'a BTreeMap<String, u64>,
@@ -85,6 +88,11 @@ fn list(names: &[String]) -> String {
     match names {
         [] => "a server that no record names".to_owned(),
         [one] => one.clone(),
+        [shown @ .., _] if names.len() > NAMES_MAX => {
+            let shown = &shown[..NAMES_MAX];
+            let more = u64::try_from(names.len() - NAMES_MAX).unwrap_or(u64::MAX);
+            format!("{} and {} more", shown.join(", "), thousands(more))
+        }
         [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
 }

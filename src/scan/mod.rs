@@ -17,7 +17,7 @@ pub use suspects::{GAP, gap};
 use crate::parsers::{Format, exception};
 use crate::record::{Record, offset_in};
 use crate::signals::{Hits, SignalSet, Span, Subject};
-use crate::time::{DAY, Timestamp};
+use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
 use suspects::{OpenQuery, Suspects};
@@ -29,10 +29,8 @@ pub struct Scanner<'s> {
     pub signals: &'s SignalSet,
     /// The families of codes.
     pub families: &'s Families,
-    /// Records before this are not counted.
-    pub since: Option<Timestamp>,
-    /// Records from this on are not counted.
-    pub until: Option<Timestamp>,
+    /// Records that are not known to lie in it are not counted.
+    pub period: Period,
     /// A signal whose text is also sought as plain text.
     pub grep: Option<&'s Grep>,
 }
@@ -289,7 +287,8 @@ impl<'s, 'b> Pass<'s, 'b> {
         if self.context.format.spec().nodes_in_lines {
             self.date(&mut record);
         }
-        if self.outside(record.time) {
+        if !self.scanner.period.holds(record.time) {
+            self.scan.continuation_lines -= self.scan.lines - line - 1;
             return;
         }
         self.scan.records += 1;
@@ -349,12 +348,6 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.before = Some(dated);
         record.time = Some(dated);
-    }
-
-    fn outside(&self, time: Option<Timestamp>) -> bool {
-        let early = |at| self.scanner.since.is_some_and(|since| at < since);
-        let late = |at| self.scanner.until.is_some_and(|until| at >= until);
-        time.is_some_and(|at| early(at) || late(at))
     }
 
     fn entry(

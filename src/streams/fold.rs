@@ -96,6 +96,7 @@ impl<'s> Fold<'s> {
             let node = String::from_utf8_lossy(node);
             let mut tally = rules.tally(run, &node);
             tally.seen.note(format);
+            tally.seen.note_kept(format);
             tally.seen.main = true;
             tally
         })
@@ -160,6 +161,9 @@ impl<'s> Fold<'s> {
         let scan = &scanned.scan;
         let seen = &mut self.tally.seen;
         seen.note(self.format);
+        if scan.records > 0 {
+            seen.note_kept(self.format);
+        }
         if self.format.spec().counts_records && main {
             seen.main = true;
             for level in Level::ALL {

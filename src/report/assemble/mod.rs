@@ -32,6 +32,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         complete: analysis.is_complete(),
+        since: analysis.period.since.map(bound),
+        until: analysis.period.until.map(bound),
         environment: analysis.nodes.iter().map(environment).collect(),
         inputs: context.inputs(),
         nodes: context.nodes(),
@@ -65,6 +67,11 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         replays: Vec::new(),
         timeline: context.timeline(),
     }
+}
+
+/// An end of the time asked for: of no clock in particular.
+fn bound(at: Timestamp) -> String {
+    at.iso(Zone::Unknown)
 }
 
 struct Context<'a> {

@@ -102,7 +102,7 @@ impl Page {
     pub(super) fn left_out(&mut self, all: usize, shown_max: usize, what: &str) {
         if all > shown_max {
             self.block(&format!(
-                "({} more {what}: see report.json)",
+                "({} more {what}: see --format json)",
                 all - shown_max
             ));
         }

@@ -150,7 +150,9 @@ fn unexplained(report: &Report, page: &mut Page) {
     }
     if !coverage.ignored.is_empty() {
         let ignored = counted(length(&coverage.ignored), "entry", "entries");
-        page.block(&format!("Ignored by request: {ignored}, see report.json."));
+        page.block(&format!(
+            "Ignored by request: {ignored}, see --format json."
+        ));
     }
 }
 
@@ -167,7 +169,7 @@ fn elsewhere(report: &Report, page: &mut Page) {
         .collect();
     if !parts.is_empty() {
         page.block(&format!(
-            "Also checked, see report.json: {}.",
+            "Also checked, see --format json: {}.",
             parts.join(", ")
         ));
     }

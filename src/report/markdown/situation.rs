@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::report::counts::{has_several_runs, node_name};
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
-    counted, denied, follows, fraction, length, names, thousands, window,
+    asked_for, beyond_cap, counted, denied, follows, fraction, length, names, nothing_found,
+    thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
 use crate::report::worst;
@@ -24,11 +25,18 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     if !report.complete {
         page.block("**Partial:** not everything recognised could be read whole; see the problems under Environment.");
     }
+    if let Some(beyond) = beyond_cap(report) {
+        page.block(&format!(
+            "Beyond `--max-subjects`: {}.",
+            markdown_inline(&beyond)
+        ));
+    }
     if report.findings.is_empty() {
         let verdict = if report.records.total == 0 {
-            "Without a record there is nothing to judge."
+            "Without a record there is nothing to judge.".to_owned()
         } else {
-            "No rule of casdiag found anything in them. The counts are below."
+            let errors = unexplained(report).map_or_else(String::new, |it| format!("{it}. "));
+            format!("No rule of casdiag found anything in them. {errors}The counts are below.")
         };
         page.block(&format!("{} {verdict}", searched(report)));
         return;
@@ -54,17 +62,22 @@ fn title(report: &Report) -> String {
             "Nothing above low found; the most is: {}",
             markdown_line(&finding.title)
         ),
-        None if report.records.total == 0 => {
-            "Nothing recognised: no log record in what was given".to_owned()
-        }
-        None => "Nothing found".to_owned(),
+        None => sentence(&nothing_found(report)),
     }
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        format!("{}{}", first.to_uppercase(), chars.as_str())
+    })
 }
 
 fn searched(report: &Report) -> String {
     let nodes = u64::try_from(report.records.by_node.len()).unwrap_or(u64::MAX);
+    let asked = asked_for(report).map_or_else(String::new, |it| format!(", {it}"));
     format!(
-        "casdiag read {} of {} in {}.",
+        "casdiag read {} of {} in {}{asked}.",
         counted(report.records.total, "record", "records"),
         counted(nodes, "node", "nodes"),
         counted(length(&report.inputs), "file", "files"),

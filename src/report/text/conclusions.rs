@@ -2,7 +2,9 @@
 
 use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
-use crate::report::figures::{counted, follows, names, window_in_seconds};
+use crate::report::figures::{
+    asked_for, counted, follows, names, nothing_found, unexplained, window_in_seconds,
+};
 use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
 use crate::vocab::Severity;
@@ -51,34 +53,23 @@ pub(super) fn verdict(report: &Report, page: &mut Page) {
                 of_severity(report, Severity::Low),
                 of_severity(report, Severity::Info),
             );
+            let errors = unexplained(report).map_or_else(String::new, |it| format!("; {it}"));
             let text = format!(
-                "nothing above LOW found in {} ({low} low, {info} info)",
+                "nothing above LOW found in {} ({low} low, {info} info){errors}",
                 searched(report)
             );
             headline(&text, text.len(), finding.severity, page);
         }
-        None if report.records.total > 0 => {
-            headline(
-                &format!("nothing found in {}", searched(report)),
-                0,
-                Severity::Info,
-                page,
-            );
+        None => {
+            let mut text = nothing_found(report);
+            if report.records.total > 0 {
+                text = format!("{text} in {}", searched(report));
+            }
+            headline(&text, 0, Severity::Info, page);
         }
-        None if report.wal.is_empty() && report.tests.runs.is_empty() => {
-            headline(
-                "nothing recognised: no log record in what was given",
-                0,
-                Severity::Info,
-                page,
-            );
-        }
-        None => headline(
-            "nothing found; no log record in what was given",
-            0,
-            Severity::Info,
-            page,
-        ),
+    }
+    if let Some(asked) = asked_for(report) {
+        page.line(&asked);
     }
     if !report.complete {
         page.painted_line(

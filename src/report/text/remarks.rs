@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
-use crate::report::figures::{counted, difference, length, names, share, thousands};
+use crate::report::figures::{beyond_cap, counted, difference, length, names, share, thousands};
 use crate::report::model::{BalanceSide, Report};
 use crate::report::width;
 use crate::vocab::LevelClass;
@@ -21,6 +21,13 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     levels(report, page);
     codes(report, page);
     balances(report, page);
+    if let Some(beyond) = beyond_cap(report) {
+        page.remark(
+            "beyond cap",
+            &terminal(&format!("{beyond}: --max-subjects")),
+            2,
+        );
+    }
     coverage(report, page);
     not_observable(report, page);
     inputs(report, page);

@@ -98,6 +98,8 @@ pub struct Seen {
     pub err: bool,
     /// The formats of its files, as a bit set by their place in `FORMATS`.
     pub formats: u16,
+    /// The same of those from which any record was kept: a period can leave out all of a file.
+    pub kept: u16,
     /// The least level in a main log, as a bit set by [`Level::index`].
     pub levels: u16,
 }
@@ -106,6 +108,16 @@ impl Seen {
     /// Notes a file of a format.
     pub fn note(&mut self, format: Format) {
         self.formats |= 1 << format.index();
+    }
+
+    /// Notes that a record of a format was kept.
+    pub fn note_kept(&mut self, format: Format) {
+        self.kept |= 1 << format.index();
+    }
+
+    /// Whether files of a format were read, and none of their records kept.
+    pub fn has_nothing_of(&self, format: Format) -> bool {
+        self.has(format) && self.kept & (1 << format.index()) == 0
     }
 
     /// Whether a file of a format was read.
@@ -171,6 +183,7 @@ impl NodeTally {
         self.seen.main |= other.seen.main;
         self.seen.err |= other.seen.err;
         self.seen.formats |= other.seen.formats;
+        self.seen.kept |= other.seen.kept;
         self.seen.levels |= other.seen.levels;
     }
 

@@ -1,5 +1,6 @@
 //! The command line: exit codes, messages, files, and the same bytes for any number of threads.
 
+mod asked;
 mod outputs;
 mod rules;
 
@@ -146,12 +147,18 @@ fn something_unread_exits_with_3_unless_a_finding_fails() {
 }
 
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn a_closed_pipe_ends_quietly_and_with_the_outcome() {
     let samples = samples();
-    for arguments in [
-        &["analyze", samples.to_str().unwrap(), "--format", "json"][..],
-        &["rules", "list"],
-        &["lines", "relink-refused", samples.to_str().unwrap()],
+    let samples = samples.to_str().unwrap();
+    let nothing = Folder::with("readme.md", "# nothing\n");
+    let nothing = nothing.path().to_str().unwrap();
+    for (arguments, code) in [
+        (&["analyze", samples, "--format", "json"][..], 1),
+        (&["analyze", samples], 1),
+        (&["analyze", samples, "--fail-on", "never"], 0),
+        (&["analyze", nothing, "-q"], 3),
+        (&["rules", "list"], 0),
+        (&["lines", "relink-refused", samples], 0),
     ] {
         let mut child = product::binary(arguments)
             .stdout(Stdio::piped())
@@ -169,7 +176,7 @@ fn a_closed_pipe_ends_quietly() {
             .unwrap();
         assert_eq!(
             (status.code(), said.as_str()),
-            (Some(0), ""),
+            (Some(code), ""),
             "{arguments:?}"
         );
     }

@@ -135,3 +135,43 @@ fn a_sample_that_fails_and_a_signal_without_sample_exit_with_1() {
     assert_eq!(lint.code, Some(1));
     assert!(lint.out.contains("mine: "), "{}", lint.out);
 }
+
+#[test]
+fn a_rules_file_cannot_command_a_terminal() {
+    let folder = Folder::new();
+    let file = folder.put(
+        "mine.toml",
+        "[[signal]]\nid = \"mine\"\nwhat = \"\\u001b[31mred\\u202e\"\ntemplates = [\"abcdef\"]\n\
+         [[rule]]\nid = \"evil\"\ntitle = \"\\u001b]0;x\\u0007\"\ncategory = \"\\u009b31m\"\nwhen = { count = \"a\", at-least = 1 }\n\
+         mechanism = \"one\\n\\u001b[2J\"\ncounts.a = { signal = \"mine\" }\n\
+         [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"\\u001b[1m\"\n\
+         [[rule.sample]]\nname = \"\\u001b[5m\"\nfires = \"low\"\n\
+         [rule.sample.files.\"n1/clickhouse-server.log\"]\ntext = \"2026.09.01 10:00:00.000000 [ 1 ] {} <Debug> a: b\\n\"\n",
+    );
+    let log = folder.put(
+        "n1/clickhouse-server.log",
+        record("10:00:00.000000", "Debug", "a", "abcdef"),
+    );
+    let (file, line) = (file.to_str().unwrap(), format!("{}:1", log.display()));
+    for arguments in [
+        &["rules", "list"][..],
+        &["rules", "show", "evil"],
+        &["rules", "show", "mine"],
+        &["rules", "table", "rules.md"],
+        &["rules", "page"],
+        &["rules", "lint"],
+        &["rules", "test"],
+        &["explain", "evil", &line],
+    ] {
+        let ran = casdiag(&[arguments, &["--rules", file]].concat());
+        let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert!(
+            !ran.out.contains(hidden) && !ran.err.contains(hidden),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(
+            ran.out.contains("\\x") || arguments[1] == "lint",
+            "{arguments:?}: {ran:?}"
+        );
+    }
+}

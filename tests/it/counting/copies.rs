@@ -93,7 +93,7 @@ fn paths_that_differ_only_in_bytes_that_are_no_text_stay_two() {
 #[test]
 fn a_server_log_that_begins_with_a_hole_is_not_passed_over_in_silence() {
     let folder = Folder::with("n1/clickhouse-server.log", three());
-    folder.put("n2/clickhouse-server.log", [0; 70_000]);
+    folder.put("n2/clickhouse-server.log", vec![0; 70_000]);
     let report = folder.report();
     let hole = product::input(&report, "n2/clickhouse-server.log");
     assert_eq!(product::problems(hole), [("unreadable", None)]);
