@@ -97,8 +97,18 @@ pub(super) fn continuation_lines(scanned: &Scanned, entry: &Entry) -> u64 {
 pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     let bytes = entry.bytes.of(&scanned.block.bytes);
     let line = &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())];
-    let kept = &line[..line.len().min(EVIDENCE_BYTES)];
-    let text = String::from_utf8_lossy(kept.strip_suffix(b"\r").unwrap_or(kept)).into_owned();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut end = line.len().min(EVIDENCE_BYTES);
+    // Not inside a character, which has up to three bytes after its first.
+    for _ in 0..3 {
+        if line.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end -= 1;
+        }
+    }
+    let mut text = String::from_utf8_lossy(&line[..end]).into_owned();
+    if end < line.len() {
+        text.push('…');
+    }
     let at = Locator {
         artifact: scanned.artifact,
         line: scanned.first_line + u64::from(entry.line),

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 /// How many lines of evidence are kept per signal and node.
 pub const EVIDENCE_MAX: usize = 5;
-/// How many bytes of a line are kept as evidence.
+/// How many bytes of a line are kept as evidence; a longer one ends in `…`.
 pub const EVIDENCE_BYTES: usize = 600;
 
 /// A record cited by a report: where it stands, and its head's line as it was in the scan.

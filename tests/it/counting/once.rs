@@ -85,6 +85,22 @@ fn rule_2_the_larger_multiplicity_counts_on_either_side() {
 }
 
 #[test]
+fn a_cited_line_that_is_cut_says_so_and_ends_at_a_whole_character() {
+    let line = refused("10:00:00.000000", "n2");
+    let long = format!("{} {}\n", line.trim_end(), "ü".repeat(600));
+    let folder = Folder::with("n1/clickhouse-server.log", &long);
+    folder.put("n2/clickhouse-server.log", &line);
+    let report = folder.report();
+    let cited = |node: &str| {
+        let row = product::signal(&report, "relink-refused", node).unwrap();
+        row.evidence[0].text.clone()
+    };
+    assert!(cited("n1").ends_with("ü…"), "{}", cited("n1"));
+    assert!(long.starts_with(cited("n1").trim_end_matches('…')));
+    assert_eq!(cited("n2"), line.trim_end());
+}
+
+#[test]
 fn rule_2_pieces_of_one_log_are_one_stream() {
     let folder = Folder::with(
         "n1/clickhouse-server.log.1",
