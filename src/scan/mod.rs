@@ -8,7 +8,6 @@ mod problems;
 mod suspects;
 
 use memchr::memchr_iter;
-use memchr::memmem::Finder;
 
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
@@ -16,7 +15,7 @@ pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::record::{Record, offset_in};
-use crate::signals::{Hits, SignalSet, Span, Subject};
+use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
@@ -50,7 +49,7 @@ pub struct Family {
     /// Its id.
     pub id: String,
     /// Any of these on the head's line makes a record one of the family; none means the rest.
-    pub contains: Vec<Finder<'static>>,
+    pub contains: Vec<Literal>,
 }
 
 impl Families {
@@ -58,10 +57,7 @@ impl Families {
     fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
         let fits = |family: &Family| {
             family.contains.is_empty()
-                || family
-                    .contains
-                    .iter()
-                    .any(|text| text.find(message).is_some())
+                || family.contains.iter().any(|text| text.is_in(message))
         };
         self.all
             .iter()
@@ -205,6 +201,7 @@ impl Scanner<'_> {
     /// Scans one block.
     pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
+        let is_head = context.format.spec().is_head;
         let mut start = None;
         let mut line_at = 0;
         let ends = memchr_iter(b'\n', bytes)
@@ -223,7 +220,7 @@ impl Scanner<'_> {
             } else {
                 0
             };
-            if context.format.is_head(&line[nuls..]) {
+            if is_head(&line[nuls..]) {
                 if let Some((at, number)) = start {
                     pass.record(at, line_at, number);
                 }
@@ -300,7 +297,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             .time
             .is_some_and(|time| self.suspects.see(time, &mut self.scan));
         let exception = exception::of(&record);
-        let message_at = start + record.message_at(&self.bytes[start..end]);
+        let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record: &record,
             exception,
@@ -321,10 +318,13 @@ impl<'s, 'b> Pass<'s, 'b> {
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
-        let query = (record.logger == b"executeQuery")
-            .then(|| suspects::printed(subject.whole, record.level <= Level::Error))
-            .flatten();
-        self.query.pass(&self.bytes[start..end], query);
+        // Only an err.log can tell what a query printed from what happened.
+        if self.context.hashed {
+            let query = (record.logger == b"executeQuery")
+                .then(|| suspects::printed(subject.whole, record.level <= Level::Error))
+                .flatten();
+            self.query.pass(&self.bytes[start..end], query);
+        }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
     }

@@ -230,11 +230,11 @@ impl Signal {
     /// Whether a text stands there that says that the record is something else.
     fn is_ruled_out(&self, subject: Subject<'_, '_>) -> bool {
         let message = self.searched(subject);
-        self.unless.iter().any(|text| text.find(message).is_some())
+        self.unless.iter().any(|text| text.is_in(message))
     }
 
     /// What templates are matched against.
-    fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
+    pub(super) fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
         if self.deep {
             subject.whole
         } else {

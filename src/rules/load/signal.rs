@@ -1,6 +1,5 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
-use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use toml::Spanned;
 
@@ -8,7 +7,7 @@ use super::origin::{LoadError, Origin, duration};
 use crate::parsers::{FORMATS, Format};
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Signal, TallyKind,
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal, TallyKind,
     Template,
 };
 use crate::vocab::Level;
@@ -60,7 +59,7 @@ pub(super) fn compile_signal(
         let hint = "leave holes that nothing reads without a name: {:text}";
         return Err(origin.fault(declared.id.span(), message, hint));
     }
-    let patterns = |names: &[String]| names.iter().cloned().map(LoggerPattern).collect();
+    let patterns = |names: &[String]| names.iter().map(|name| LoggerPattern::new(name)).collect();
     Ok(Signal {
         id: declared.id.get_ref().clone(),
         what: declared.what.clone(),
@@ -75,7 +74,7 @@ pub(super) fn compile_signal(
         unless: declared
             .unless
             .iter()
-            .map(|text| Finder::new(text).into_owned())
+            .map(Literal::new)
             .collect(),
         fields,
         derived,
