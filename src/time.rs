@@ -50,8 +50,8 @@ impl Timestamp {
     pub fn read(text: &[u8]) -> Option<(Self, usize)> {
         let head: &[u8; 19] = text.first_chunk()?;
         let (date, clock) = (word(head, 0), word(head, 11));
-        let digits_fit = is_between(date, b"0000-00-", b"9999.99.")
-            && is_between(clock, b"00:00:00", b"99:99:99")
+        let digits_fit = is_between(date, *b"0000-00-", *b"9999.99.")
+            && is_between(clock, *b"00:00:00", *b"99:99:99")
             && head[8].is_ascii_digit()
             && head[9].is_ascii_digit();
         if !digits_fit || head[4] != head[7] || !matches!(head[10], b' ' | b'T') {
@@ -157,12 +157,12 @@ pub(crate) const fn word<const N: usize>(bytes: &[u8; N], at: usize) -> [u8; 8] 
 
 /// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
 #[inline]
-pub(crate) const fn is_between(word: [u8; 8], lowest: &[u8; 8], highest: &[u8; 8]) -> bool {
+pub(crate) const fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8]) -> bool {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(word);
     // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
-    let reaches_lowest = (word | TOPS) - u64::from_le_bytes(*lowest);
-    let within_highest = (u64::from_le_bytes(*highest) | TOPS) - (word & !TOPS);
+    let reaches_lowest = (word | TOPS) - u64::from_le_bytes(lowest);
+    let within_highest = (u64::from_le_bytes(highest) | TOPS) - (word & !TOPS);
     reaches_lowest & within_highest & !word & TOPS == TOPS
 }
 
@@ -183,7 +183,7 @@ fn fraction(text: &[u8]) -> (i64, usize) {
     }
     // Six digits and something else, as servers print them.
     if let Some(word) = text[1..].first_chunk::<8>()
-        && is_between(*word, b"000000\0\0", b"999999/\x7f")
+        && is_between(*word, *b"000000\0\0", *b"999999/\x7f")
     {
         let [tens, _, hundreds, _, units, ..] = pairs(*word);
         let micros = i64::from(tens) * 10_000 + i64::from(hundreds) * 100 + i64::from(units);

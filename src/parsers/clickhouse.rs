@@ -36,20 +36,15 @@ pub(super) fn is_head(line: &[u8]) -> bool {
     // The last eight bytes overlap those before.
     [0, 8, 16, 22]
         .into_iter()
-        .all(|at| is_between(word(head, at), &word(LOWEST, at), &word(HIGHEST, at)))
+        .all(|at| is_between(word(head, at), word(LOWEST, at), word(HIGHEST, at)))
 }
 
 /// Reads one record: the head's fields, the message on the head's line, and the rest.
 #[inline]
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    if !is_head(bytes) {
+pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+    if !is_head(line) {
         return None;
     }
-    let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let line = bytes[..line_end]
-        .strip_suffix(b"\r")
-        .unwrap_or(&bytes[..line_end]);
-    let rest = bytes.get(line_end + 1..).unwrap_or_default();
     // A stamp that no calendar has leaves a record without a time.
     let time = Timestamp::read(line).map(|(time, _)| time);
     let fields = head_fields(&line[STAMP_BYTES..]);
@@ -135,9 +130,10 @@ pub(super) fn claims(sample: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parsers::Format;
 
     fn read(line: &str) -> Record<'_> {
-        parse(line.as_bytes()).unwrap()
+        Format::ClickHouse.parse(line.as_bytes()).unwrap()
     }
 
     #[test]

@@ -70,11 +70,10 @@ impl Problems {
                 std::str::from_utf8(line).is_err()
             });
         }
-        if memchr::memchr2(0, b'\r', bytes).is_some() {
+        if memchr::memchr(0, bytes).is_some() {
             problems.lines(bytes, ProblemKind::NulBytes, |line| {
                 memchr::memchr(0, line).is_some()
             });
-            problems.lines(bytes, ProblemKind::CrLf, |line| line.ends_with(b"\r"));
         }
         problems
     }

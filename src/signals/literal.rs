@@ -69,6 +69,9 @@ mod tests {
 
     #[test]
     fn places_overlap() {
-        assert_eq!(Literal::new("aa").places(b"aaa a").collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(
+            Literal::new("aa").places(b"aaa a").collect::<Vec<_>>(),
+            [0, 1]
+        );
     }
 }

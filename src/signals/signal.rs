@@ -133,7 +133,7 @@ enum LoggerPart {
     Whole(String),
     Start(String),
     End(String),
-    Inside(Literal),
+    Inside(Box<Literal>),
 }
 
 impl LoggerPattern {
@@ -141,7 +141,7 @@ impl LoggerPattern {
     pub fn new(source: &str) -> Self {
         let inner = source.trim_matches('*');
         let part = match (source.starts_with('*'), source.ends_with('*')) {
-            (true, true) => LoggerPart::Inside(Literal::new(inner)),
+            (true, true) => LoggerPart::Inside(Box::new(Literal::new(inner))),
             (true, false) => LoggerPart::End(inner.to_owned()),
             (false, true) => LoggerPart::Start(inner.to_owned()),
             (false, false) => LoggerPart::Whole(inner.to_owned()),
@@ -149,6 +149,18 @@ impl LoggerPattern {
         Self {
             source: source.to_owned(),
             part,
+        }
+    }
+
+    /// The only family of loggers that can fit; `None` where any might.
+    fn family(&self) -> Option<&[u8]> {
+        match &self.part {
+            LoggerPart::Whole(text) => Some(family(text.as_bytes())),
+            LoggerPart::End(text) if text.starts_with('(') => {
+                let own = family(text.as_bytes());
+                (own.len() == text.len() && text.ends_with(')')).then_some(own)
+            }
+            LoggerPart::Start(_) | LoggerPart::End(_) | LoggerPart::Inside(_) => None,
         }
     }
 
@@ -163,6 +175,16 @@ impl LoggerPattern {
     }
 }
 
+/// The kind of component a logger is: what its last parentheses hold, with them, or else its whole name.
+///
+/// `q.s (94c6) (Fetcher)` is of the family `(Fetcher)`.
+pub(super) fn family(logger: &[u8]) -> &[u8] {
+    if logger.last() != Some(&b')') {
+        return logger;
+    }
+    memchr::memrchr(b'(', logger).map_or(logger, |at| &logger[at..])
+}
+
 impl Signal {
     /// Whether records of this level may be this signal.
     pub fn admits(&self, level: Level) -> bool {
@@ -173,6 +195,14 @@ impl Signal {
     pub fn comes_from(&self, logger: &[u8]) -> bool {
         (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger)))
             && !self.not_loggers.iter().any(|p| p.fits(logger))
+    }
+
+    /// The families of loggers it may come from; `None` for any.
+    pub(super) fn families(&self) -> Option<Vec<&[u8]>> {
+        if self.loggers.is_empty() {
+            return None;
+        }
+        self.loggers.iter().map(LoggerPattern::family).collect()
     }
 
     /// The index of a field by name.
@@ -321,12 +351,13 @@ const fn admitted_bytes() -> [[bool; 256]; FieldKind::NAMED.len()] {
 
 /// Whether the last three or more fields between underscores are numbers, as in a part's name.
 fn is_part(value: &[u8]) -> bool {
-    let mut fields = value.rsplit(|&b| b == b'_');
-    let numeric = |field: Option<&[u8]>| {
-        field.is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit))
-    };
-    numeric(fields.next())
-        && numeric(fields.next())
-        && numeric(fields.next())
-        && fields.next().is_some()
+    let mut before = value;
+    for _ in 0..3 {
+        let end = before.iter().rposition(|b| !b.is_ascii_digit());
+        match end {
+            Some(at) if before[at] == b'_' && at + 1 < before.len() => before = &before[..at],
+            Some(_) | None => return false,
+        }
+    }
+    true
 }

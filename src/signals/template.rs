@@ -18,7 +18,7 @@ pub struct Template {
 
 #[derive(Debug, Clone)]
 enum Piece {
-    Literal(Literal),
+    Literal(Box<Literal>),
     Hole {
         field: Option<usize>,
         kind: FieldKind,
@@ -45,7 +45,7 @@ pub enum TemplateError {
 impl Piece {
     /// A literal, prepared for searching.
     fn literal(text: &[u8]) -> Self {
-        Self::Literal(Literal::new(text))
+        Self::Literal(Box::new(Literal::new(text)))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
-
 use super::{At, Literal, LoggerPattern, Signal, Span, Subject, Template};
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;

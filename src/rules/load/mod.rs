@@ -120,11 +120,7 @@ impl<'t> Loader<'t> {
             code.families.iter().map(|family| Family {
                 code: code.code,
                 id: family.id.clone(),
-                contains: family
-                    .contains
-                    .iter()
-                    .map(Literal::new)
-                    .collect(),
+                contains: family.contains.iter().map(Literal::new).collect(),
             })
         });
         Ok(RuleBase {

@@ -7,8 +7,8 @@ use super::origin::{LoadError, Origin, duration};
 use crate::parsers::{FORMATS, Format};
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal, TallyKind,
-    Template,
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal,
+    TallyKind, Template,
 };
 use crate::vocab::Level;
 
@@ -71,11 +71,7 @@ pub(super) fn compile_signal(
         at: declared.at.unwrap_or(At::Anywhere),
         templates,
         deep: declared.deep,
-        unless: declared
-            .unless
-            .iter()
-            .map(Literal::new)
-            .collect(),
+        unless: declared.unless.iter().map(Literal::new).collect(),
         fields,
         derived,
         context: None,

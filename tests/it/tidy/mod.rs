@@ -99,7 +99,6 @@ const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli/"]),
     ("liblzma", &["intake/"]),
     ("lz4_flex", &["intake/"]),
-    ("nom", &["parsers/"]),
     ("rayon", &["pipeline/"]),
     ("regex", &["signals/", "rules/load"]),
     ("serde_json", &["report/"]),
