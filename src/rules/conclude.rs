@@ -205,7 +205,9 @@ impl RuleBase {
                 Some(at) => node.counters[counter].values.get(at),
                 None => Some(&node.signals[usize::from(index)].values[field]),
             };
-            of_node.iter().for_each(|values| sums.absorb(values));
+            if let Some(values) = of_node {
+                sums.absorb(values);
+            }
         }
         let ranked = sums.ranked().into_iter();
         ranked
