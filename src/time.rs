@@ -143,21 +143,16 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Eight bytes at `at`, to be looked at all at once.
+/// Eight bytes at `at`, to be looked at all at once; zeros where there are fewer.
 #[inline]
-pub(crate) const fn word<const N: usize>(bytes: &[u8; N], at: usize) -> [u8; 8] {
-    let mut word = [0; 8];
-    let mut i = 0;
-    while i < word.len() {
-        word[i] = bytes[at + i];
-        i += 1;
-    }
-    word
+pub(crate) fn word<const N: usize>(bytes: &[u8; N], at: usize) -> [u8; 8] {
+    let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    word.copied().unwrap_or_default()
 }
 
 /// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
 #[inline]
-pub(crate) const fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8]) -> bool {
+pub(crate) fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8]) -> bool {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(word);
     // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
@@ -168,7 +163,7 @@ pub(crate) const fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8])
 
 /// At each place the number that the digits there and at the next place write.
 #[inline]
-const fn pairs(digits: [u8; 8]) -> [u8; 8] {
+fn pairs(digits: [u8; 8]) -> [u8; 8] {
     const DIGITS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
     let digits = u64::from_le_bytes(digits);
     // At most 9 * 10 + 15 in a byte, so none carries; what stands at other bytes than digits is not looked at.

@@ -33,24 +33,20 @@ pub(super) fn is_head(line: &[u8]) -> bool {
     if head[4] != b'.' || head[26] != b' ' || line.len() < HEAD_MIN {
         return false;
     }
+    let fits = |at| is_between(word(head, at), word(LOWEST, at), word(HIGHEST, at));
     // The last eight bytes overlap those before.
-    [0, 8, 16, 22]
-        .into_iter()
-        .all(|at| is_between(word(head, at), word(LOWEST, at), word(HIGHEST, at)))
+    fits(0) && fits(8) && fits(16) && fits(22)
 }
 
 /// Reads one record: the head's fields, the message on the head's line, and the rest.
 #[inline]
 pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
-    if !is_head(line) {
-        return None;
-    }
     // A stamp that no calendar has leaves a record without a time.
     let time = Timestamp::read(line).map(|(time, _)| time);
-    let fields = head_fields(&line[STAMP_BYTES..]);
+    let after = line.get(STAMP_BYTES..)?;
+    let fields = head_fields(after);
     let (message, (thread, query_id, level, logger)) =
-        fields.unwrap_or((&line[STAMP_BYTES..], (0, b"", b"", b"")));
-    let level = Level::from_head(level).unwrap_or(Level::None);
+        fields.unwrap_or((after, (0, b"", Level::None, b"")));
     Some(Record {
         time,
         node: b"",
@@ -64,7 +60,7 @@ pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
 }
 
 type Bytes<'a> = &'a [u8];
-type Fields<'a> = (u64, Bytes<'a>, Bytes<'a>, Bytes<'a>);
+type Fields<'a> = (u64, Bytes<'a>, Level, Bytes<'a>);
 
 /// ` [ T ] {query id} <Level> logger: `, then the message.
 fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
@@ -88,11 +84,25 @@ fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
     Some((input[id.len()..].strip_prefix(b"} ")?, id))
 }
 
-fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
+/// The level; [`Level::None`] for a word that no version prints.
+fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
+    // Nearly every record's.
+    if let Some((word, rest)) = input.split_first_chunk::<8>() {
+        let level = match word {
+            b"<Trace> " => Level::Trace,
+            b"<Debug> " => Level::Debug,
+            b"<Error> " => Level::Error,
+            _ => Level::None,
+        };
+        if level != Level::None {
+            return Some((rest, level));
+        }
+    }
     let input = input.strip_prefix(b"<")?;
     let word = leading(input, u8::is_ascii_alphabetic)?;
     let input = input[word.len()..].strip_prefix(b">")?;
-    Some((input.strip_prefix(b" ").unwrap_or(input), word))
+    let level = Level::from_head(word).unwrap_or(Level::None);
+    Some((input.strip_prefix(b" ").unwrap_or(input), level))
 }
 
 /// The bytes that `input` begins with and that fit; `None` if there are none.

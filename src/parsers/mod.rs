@@ -138,11 +138,14 @@ impl Format {
     /// Reads the record that fills `bytes`; `None` only if they do not begin with a head.
     #[inline]
     pub fn parse(self, bytes: &[u8]) -> Option<Record<'_>> {
+        if !self.is_head(bytes) {
+            return None;
+        }
         let head_bytes = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
         self.parse_split(bytes, head_bytes)
     }
 
-    /// The same, where it is known how many bytes the head's line has, its end included.
+    /// The same, where it is known that they begin with a head, whose line has so many bytes, its end included.
     #[inline]
     pub fn parse_split(self, bytes: &[u8], head_bytes: usize) -> Option<Record<'_>> {
         let (line, rest) = bytes.split_at(head_bytes);
