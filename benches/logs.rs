@@ -140,12 +140,15 @@ enum Packing {
 impl Packing {
     /// Packs the logs of a folder as `gzip -6` and `zstd -3` do.
     fn apply(self, folder: &Path) {
+        if self == Self::Plain {
+            return;
+        }
         for path in logs(folder) {
             let unpacked = self.before().reader(&path);
             let (mut from, to) = (unpacked, path.with_extension(self.extension()));
             let to = File::create(to).unwrap();
             match self {
-                Self::Plain => continue,
+                Self::Plain => {}
                 Self::Gzip => {
                     let mut to = flate2::write::GzEncoder::new(to, flate2::Compression::new(6));
                     io::copy(&mut from, &mut to).unwrap();
@@ -222,7 +225,7 @@ fn measure(packing: Packing, folder: &Path, bytes: u64, base: &RuleBase) {
             walls[at].push(start.elapsed().as_secs_f64());
         };
         time(0, &mut || {
-            pass(packing, folder, |piece| sink += piece.len())
+            pass(packing, folder, |piece| sink += piece.len());
         });
         time(1, &mut || {
             pass(packing, folder, |piece| {
@@ -231,7 +234,7 @@ fn measure(packing: Packing, folder: &Path, bytes: u64, base: &RuleBase) {
         });
         time(2, &mut || {
             pass(packing, folder, |piece| {
-                sink += searcher.find_iter(piece).count()
+                sink += searcher.find_iter(piece).count();
             });
         });
         time(3, &mut || drop(analyze(folder, 1, base)));

@@ -361,7 +361,7 @@ pub(super) fn assemble(
         .into_iter()
         .map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals))
         .collect();
-    let conclusions = rules.conclude(&nodes);
+    let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),

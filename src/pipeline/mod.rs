@@ -11,10 +11,12 @@ pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
+use crate::profile::Profile;
 use crate::rules::RuleBase;
 use crate::time::{Period, Zone};
 
@@ -39,6 +41,8 @@ pub struct Plan {
     pub bounds: Bounds,
     /// A signal whose records are wanted one by one.
     pub listing: Option<Listing>,
+    /// Where to add what signals and rules cost.
+    pub profile: Option<Arc<Profile>>,
 }
 
 /// What to list.
@@ -63,6 +67,7 @@ impl Default for Plan {
             limits: Limits::default(),
             bounds: Bounds::default(),
             listing: None,
+            profile: None,
         }
     }
 }
