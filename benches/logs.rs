@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use aho_corasick::packed;
 use casdiag::pipeline::{self, Plan, Progress};
-use casdiag::rules::{RuleBase, load};
+use casdiag::rules::{RuleBase, load, load_alone};
 use chlog::Arguments;
 
 const ROUNDS: usize = 5;
@@ -59,6 +59,15 @@ fn main() {
     };
     if given.first().is_some_and(|it| it == "generate") {
         generate(Path::new(&given[1]), &arguments);
+        return;
+    }
+    if given.first().is_some_and(|it| it == "rules") {
+        let rules = [("measured.toml".to_owned(), rules(given[2].parse().unwrap()))];
+        drop(analyze(
+            Path::new(&given[1]),
+            1,
+            &load_alone(&rules).unwrap(),
+        ));
         return;
     }
     let base = load(&[]).unwrap();
@@ -94,6 +103,43 @@ fn generate(out: &Path, arguments: &Arguments) {
         )
         .unwrap();
     }
+}
+
+/// So many rules, each with a signal of its own: six that the logs hold, and others that they lack, spread over the levels.
+fn rules(count: usize) -> String {
+    const LEVELS: [&str; 5] = ["error", "warning", "information", "debug", "trace"];
+    let held = [
+        (
+            "error",
+            "did not prove it still holds the manifest it offered for part {part:part}",
+        ),
+        ("debug", "Relink confirm is unproven ({reason}) for ref"),
+        ("debug", "Relink of part {part:part} onto disk"),
+        ("error", "key data/cas/ref_catalog, object size {size:int}"),
+        ("error", "(S3_ERROR)"),
+        ("fatal", "Short fault info"),
+    ];
+    let held = held
+        .iter()
+        .map(|(level, text)| (*level, (*text).to_owned()));
+    let lacked = (0..count).map(|number| {
+        let text = format!(
+            "component {:03} failed to renew lease {number} of {{owner:word}}",
+            number * 7919 % 1000
+        );
+        (LEVELS[number % LEVELS.len()], text)
+    });
+    let declared = held.chain(lacked).take(count).enumerate();
+    declared
+        .map(|(number, (level, text))| {
+            format!(
+                "[[signal]]\nid = \"measured-{number}\"\nwhat = \"w\"\nlevels = [\"{level}\"]\ntemplates = [\"{text}\"]\n\
+                 [[rule]]\nid = \"measured-rule-{number}\"\ntitle = \"t\"\ncategory = \"c\"\nmechanism = \"m\"\n\
+                 counts.all = {{ signal = \"measured-{number}\" }}\nwhen = {{ count = \"all\", at-least = 1 }}\n\
+                 [[rule.verdict]]\nseverity = \"info\"\nconfidence = \"certain\"\ntitle = \"t\"\n"
+            )
+        })
+        .collect()
 }
 
 fn analyze(folder: &Path, threads: usize, base: &RuleBase) -> casdiag::analysis::Analysis {

@@ -26,7 +26,7 @@ pub use environment::{Environment, NodeFacts};
 pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
-pub use load::{BUILT_IN, LoadError, load};
+pub use load::{BUILT_IN, LoadError, load, load_alone};
 pub use observe::{COLLECT, concerns, obstacle};
 pub use samples::{Sample, SampleKind, samples};
 

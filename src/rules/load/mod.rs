@@ -25,8 +25,21 @@ pub fn load(extra: &[(String, String)]) -> Result<RuleBase, LoadError> {
         text: BUILT_IN,
     }];
     origins.extend(extra.iter().map(|(name, text)| Origin { name, text }));
+    compile(&origins)
+}
+
+/// Compiles the files given and nothing else: what a base costs is measured on bases of any size.
+pub fn load_alone(files: &[(String, String)]) -> Result<RuleBase, LoadError> {
+    let origins: Vec<Origin<'_>> = files
+        .iter()
+        .map(|(name, text)| Origin { name, text })
+        .collect();
+    compile(&origins)
+}
+
+fn compile(origins: &[Origin<'_>]) -> Result<RuleBase, LoadError> {
     let mut loader = Loader::default();
-    for origin in &origins {
+    for origin in origins {
         loader.take(*origin)?;
     }
     loader.compile()
