@@ -19,6 +19,7 @@
 )]
 mod chlog;
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -129,17 +130,18 @@ fn rules(count: usize) -> String {
         );
         (LEVELS[number % LEVELS.len()], text)
     });
-    let declared = held.chain(lacked).take(count).enumerate();
-    declared
-        .map(|(number, (level, text))| {
-            format!(
+    let mut file = String::new();
+    for (number, (level, text)) in held.chain(lacked).take(count).enumerate() {
+        write!(
+            file,
                 "[[signal]]\nid = \"measured-{number}\"\nwhat = \"w\"\nlevels = [\"{level}\"]\ntemplates = [\"{text}\"]\n\
                  [[rule]]\nid = \"measured-rule-{number}\"\ntitle = \"t\"\ncategory = \"c\"\nmechanism = \"m\"\n\
                  counts.all = {{ signal = \"measured-{number}\" }}\nwhen = {{ count = \"all\", at-least = 1 }}\n\
                  [[rule.verdict]]\nseverity = \"info\"\nconfidence = \"certain\"\ntitle = \"t\"\n"
-            )
-        })
-        .collect()
+        )
+        .unwrap();
+    }
+    file
 }
 
 fn analyze(folder: &Path, threads: usize, base: &RuleBase) -> casdiag::analysis::Analysis {
