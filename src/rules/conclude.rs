@@ -346,7 +346,7 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     let stalls = rule
         .stalls
         .iter()
-        .map(|(_, stall)| base.stalls[*stall].signal);
+        .map(|(_, test)| base.stalls[test.stall].signal);
     counts.chain(stalls).collect()
 }
 
@@ -354,12 +354,10 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
 fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
     let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
     let stalls = rule.when.stalls();
-    let stalled = scene.nodes.iter().flat_map(|node| {
-        let longest = stalls
-            .iter()
-            .filter_map(|&(stall, repeats, lasting)| node.stalls[stall].longest(repeats, lasting));
-        longest.map(|stall| stall.span)
-    });
+    let stalled = stalls
+        .iter()
+        .flat_map(|test| test.each(scene.nodes))
+        .map(|stall| stall.span);
     let counters = reporting(rule, declared);
     let counted = scene.nodes.iter().flat_map(|node| {
         counters.iter().filter_map(|&counter| {

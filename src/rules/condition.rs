@@ -4,6 +4,7 @@
 //! unknown. What is unknown never makes a rule fire.
 
 use super::observe;
+use super::stalls::StallTest;
 use super::times::{TimeTest, longer};
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally};
@@ -128,15 +129,11 @@ impl Scene<'_> {
 }
 
 impl Condition {
-    /// The stalls that the condition needs to hold: each with its least repetitions and microseconds.
-    pub(super) fn stalls(&self) -> Vec<(usize, u64, i64)> {
+    /// The stalls that the condition needs to hold.
+    pub(super) fn stalls(&self) -> Vec<&StallTest> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::stalls).collect(),
-            Self::Time(TimeTest::Stall {
-                stall,
-                repeats,
-                lasting,
-            }) => vec![(*stall, *repeats, *lasting)],
+            Self::Time(TimeTest::Stall(test)) => vec![test],
             Self::None(_)
             | Self::AtMost { .. }
             | Self::Share { .. }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::NodeFacts;
 use super::Rule;
-use super::condition::{Condition, Scene};
+use super::condition::Scene;
 use super::schema::RuleDecl;
 use super::times::longer;
 use crate::signals::SignalSet;
@@ -65,9 +65,9 @@ impl Ground<'_> {
 
     fn stall_fact(&self, name: &str, value: &str) -> Option<String> {
         let mut stalls = self.rule.stalls.iter();
-        let (_, index) = stalls.find(|(known, _)| known == name)?;
-        let (node, watch, stall) = self.longest(*index)?;
-        stall_value(self.signals, watch, stall, node, value)
+        let (_, test) = stalls.find(|(known, _)| known == name)?;
+        let (node, stall) = test.longest(self.scene.nodes)?;
+        stall_value(self.signals, &self.watches[test.stall], stall, node, value)
     }
 
     fn silence_fact(&self, value: &str) -> Option<String> {
@@ -81,24 +81,6 @@ impl Ground<'_> {
             "node" => Some(node.node.clone()),
             _ => Some(format!("{:.3}", seconds(span))),
         }
-    }
-
-    /// The longest stretch of a stall as the rule asks for it, the first node's of equal ones.
-    fn longest(&self, index: usize) -> Option<(&NodeTally, &StallWatch, &Stall)> {
-        let verdicts = self.rule.verdicts.iter();
-        let conditions = verdicts.filter_map(|verdict| verdict.when.as_ref());
-        let asked = std::iter::once(&self.rule.when)
-            .chain(conditions)
-            .flat_map(Condition::stalls)
-            .find(|(stall, ..)| *stall == index);
-        let (_, repeats, lasting) = asked.unwrap_or((index, 0, 0));
-        let stalls = self
-            .scene
-            .nodes
-            .iter()
-            .filter_map(|node| Some((*node, node.stalls[index].longest(repeats, lasting)?)));
-        let longest = stalls.reduce(|a, b| if b.1.repeats > a.1.repeats { b } else { a })?;
-        Some((longest.0, &self.watches[index], longest.1))
     }
 
     pub(super) fn shares(&self) -> BTreeMap<String, f64> {

@@ -16,6 +16,7 @@ mod load;
 mod observe;
 mod samples;
 pub mod schema;
+pub mod stalls;
 pub mod times;
 mod versions;
 mod words;
@@ -73,8 +74,8 @@ pub struct Rule {
     pub declared: usize,
     /// Its named counts: name and counter.
     pub counts: Vec<(String, usize)>,
-    /// Its named stalls: name and index.
-    pub stalls: Vec<(String, usize)>,
+    /// Its named stalls, with the bounds of the first condition that asks for them.
+    pub stalls: Vec<(String, stalls::StallTest)>,
     /// When it fires.
     pub when: condition::Condition,
     /// Its verdicts; the first that holds is given.

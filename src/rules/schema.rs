@@ -166,6 +166,18 @@ pub struct StallDecl {
     pub below: Option<[Spanned<String>; 2]>,
     /// The longest pause between two repetitions; `60s` unless said.
     pub pause: Option<Spanned<String>>,
+    /// Another stall of the rule, with which it must go on at the same time.
+    pub during: Option<DuringDecl>,
+}
+
+/// The stall that another one must go on with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DuringDecl {
+    /// That stall's name.
+    pub stall: Spanned<String>,
+    /// A field of this stall's signal that must be a smaller number than a field of the other one's.
+    pub below: Option<[Spanned<String>; 2]>,
 }
 
 /// A value of a stall, or of the silence that the rule's condition needs.

@@ -4,6 +4,7 @@ mod origin;
 mod rule;
 mod scope;
 mod signal;
+mod stall;
 
 use memchr::memmem::Finder;
 

@@ -5,6 +5,7 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, nearest, signal_index};
+use super::stall::compile_stalls;
 use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl};
 use crate::rules::{BalanceRule, Rule, Verdict};
 use crate::signals::Signal;
@@ -50,7 +51,7 @@ impl Counters<'_> {
         Ok(self.list.len() - 1)
     }
 
-    fn stall(&mut self, declared: &StallDecl, origin: Origin<'_>) -> Result<usize, LoadError> {
+    pub(super) fn stall(&mut self, declared: &StallDecl, origin: Origin<'_>) -> Result<usize, LoadError> {
         let signal = signal_index(self.signals, &declared.signal, origin)?;
         let field =
             |name: &Spanned<String>| field_index(&self.signals[usize::from(signal)], name, origin);
@@ -110,10 +111,7 @@ pub(super) fn compile_rule(
     for (name, count) in &declared.counts {
         counts.push((name.clone(), counters.add(count, origin)?));
     }
-    let mut stalls = Vec::new();
-    for (name, stall) in &declared.stalls {
-        stalls.push((name.clone(), counters.stall(stall, origin)?));
-    }
+    let stalls = compile_stalls(declared, origin, counters)?;
     let mut scope = RuleScope {
         declared,
         origin,

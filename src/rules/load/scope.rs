@@ -5,8 +5,10 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
 use super::signal::field_index;
+use super::stall::bounds;
 use crate::rules::condition::{Condition, CountTest};
 use crate::rules::schema::{ConditionDecl, FactDecl, RuleDecl};
+use crate::rules::stalls::StallTest;
 use crate::rules::times::TimeTest;
 use crate::rules::{SILENCE_MEASURES, STALL_MEASURES};
 use crate::signals::TallyKind;
@@ -17,7 +19,7 @@ pub(super) struct RuleScope<'r, 's> {
     pub(super) declared: &'r RuleDecl,
     pub(super) origin: Origin<'r>,
     pub(super) counts: &'r [(String, usize)],
-    pub(super) stalls: &'r [(String, usize)],
+    pub(super) stalls: &'r [(String, StallTest)],
     pub(super) counters: &'r mut Counters<'s>,
 }
 
@@ -150,17 +152,12 @@ impl RuleScope<'_, '_> {
             ConditionDecl {
                 stall: Some(name), ..
             } => {
-                let lasting = declared
-                    .lasting
-                    .as_ref()
-                    .map(|text| duration(self.origin, text))
-                    .transpose()?;
-                let repeats = declared.at_least.unwrap_or(2);
-                Ok(TimeTest::Stall {
-                    stall: self.stall(name)?,
+                let (repeats, lasting) = bounds(declared, self.origin)?;
+                Ok(TimeTest::Stall(StallTest {
                     repeats,
-                    lasting: lasting.unwrap_or(0),
-                })
+                    lasting,
+                    ..self.stall(name)?.clone()
+                }))
             }
             ConditionDecl {
                 together: Some(name),
@@ -185,12 +182,12 @@ impl RuleScope<'_, '_> {
         }
     }
 
-    fn stall(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+    fn stall(&self, name: &Spanned<String>) -> Result<&StallTest, LoadError> {
         let found = self
             .stalls
             .iter()
             .find(|(known, _)| known == name.get_ref());
-        found.map(|(_, stall)| *stall).ok_or_else(|| {
+        found.map(|(_, test)| test).ok_or_else(|| {
             let known: Vec<&str> = self.stalls.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!(
                 "the rule {} has no stall {:?}",
@@ -406,7 +403,7 @@ impl RuleScope<'_, '_> {
         if STALL_MEASURES.contains(&fact.value.get_ref().as_str()) {
             return Ok(());
         }
-        let signal = self.counters.stalls[stall].signal;
+        let signal = self.counters.stalls[stall.stall].signal;
         field_index(
             &self.counters.signals[usize::from(signal)],
             &fact.value,

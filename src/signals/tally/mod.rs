@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use signal::{EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, SignalTally, Tally, Values};
-pub use stall::{Stall, StallTally, StallWatch};
+pub use stall::{Stall, StallTally, StallWatch, is_below};
 
 use super::Signal;
 use crate::parsers::Format;
@@ -169,7 +169,7 @@ impl NodeTally {
             mine.absorb(theirs);
         }
         for (mine, theirs) in self.stalls.iter_mut().zip(other.stalls) {
-            mine.absorb(&theirs);
+            mine.absorb(theirs);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
