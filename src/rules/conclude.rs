@@ -105,8 +105,7 @@ impl RuleBase {
                     declared,
                     facts: &nodes,
                     scene,
-                    signals: &self.signals,
-                    watches: &self.stalls,
+                    base: self,
                 };
                 findings.push(self.finding(&ground, verdict, run));
             }
@@ -124,13 +123,7 @@ impl RuleBase {
         let counts = ground.counts();
         let shares = ground.shares();
         let facts_found = ground.facts();
-        let values = |field: &FieldRef| {
-            self.values(
-                scene,
-                ground.counter(field.count.get_ref()),
-                field.field.get_ref(),
-            )
-        };
+        let values = |field: &FieldRef| self.values(ground, field);
         let reported_by = reporters(rule, declared, scene);
         let named = declared.accused.iter().flat_map(values);
         let accused = accused(verdict, named, &reported_by);
@@ -177,6 +170,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
             reported_by,
@@ -187,15 +181,22 @@ impl RuleBase {
     }
 
     /// The values of a field over all nodes, most frequent first.
-    fn values(&self, scene: &Scene<'_>, counter: Option<usize>, field: &str) -> Vec<Subject> {
-        let Some(counter) = counter else {
-            return Vec::new();
+    fn values(&self, ground: &Ground<'_>, field: &FieldRef) -> Vec<Subject> {
+        let (name, field) = (field.count.get_ref(), field.field.get_ref());
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        for (node, problem) in ground.wal_problems(name) {
+            if let Some(value) = problem.measure(field, node) {
+                *sums.entry(value).or_default() += 1;
+            }
+        }
+        let counter = ground.counter(name);
+        let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
+        let Some((counter, index)) = signal else {
+            return ranked(sums);
         };
-        let index = self.counters[counter].signal;
         let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
         };
-        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         let of = |node: &NodeTally| {
             let kept = self.counters[counter]
                 .values
@@ -210,17 +211,12 @@ impl RuleBase {
                 None => node.signals[usize::from(index)].values[field].ranked(),
             }
         };
-        for node in scene.nodes {
+        for node in ground.scene.nodes {
             for (value, count) in of(node) {
                 *sums.entry(value).or_default() += count;
             }
         }
-        let mut values: Vec<Subject> = sums
-            .into_iter()
-            .map(|(value, count)| Subject { value, count })
-            .collect();
-        values.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
-        values
+        ranked(sums)
     }
 
     /// The signals that could not have been seen on a node.
@@ -284,13 +280,23 @@ impl RuleBase {
             .collect();
         let anything = left.1 > 0 || right.iter().any(|(_, count)| *count > 0);
         anything.then(|| Balance {
-            name: declared.name.clone(),
+            name: declared.name.get_ref().clone(),
             run: run.to_owned(),
             left,
             right,
             could_be: declared.could_be.clone(),
         })
     }
+}
+
+/// Values by how often they occur, most frequent first.
+fn ranked(sums: BTreeMap<String, u64>) -> Vec<Subject> {
+    let values = sums.into_iter();
+    let mut values: Vec<Subject> = values
+        .map(|(value, count)| Subject { value, count })
+        .collect();
+    values.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
+    values
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
@@ -342,7 +348,7 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     let counts = rule
         .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
+        .filter_map(|(_, counter)| base.counters[*counter].signal);
     let stalls = rule
         .stalls
         .iter()

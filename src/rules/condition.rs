@@ -118,7 +118,10 @@ impl Scene<'_> {
     }
 
     fn observable(&self, counter: usize) -> bool {
-        let signal = self.signals.signal(self.counters[counter].signal);
+        let Some(signal) = self.counters[counter].signal else {
+            return !self.nodes.is_empty() && self.nodes.iter().all(|node| node.seen.wal);
+        };
+        let signal = self.signals.signal(signal);
         let mut nodes = self
             .nodes
             .iter()

@@ -23,7 +23,7 @@ pub fn trace_record(
     let counts = rule
         .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
+        .filter_map(|(_, counter)| base.counters[*counter].signal);
     let mut signals: Vec<u16> = counts
         .chain(
             rule.stalls
@@ -173,12 +173,9 @@ impl Teller<'_> {
     /// The rule's name for a counter, with its signal.
     fn count(&self, counter: usize) -> String {
         let named = self.rule.counts.iter().find(|(_, known)| *known == counter);
-        let signal = &self
-            .base
-            .signals
-            .signal(self.base.counters[counter].signal)
-            .id;
-        named.map_or_else(|| signal.clone(), |(name, _)| format!("{name} ({signal})"))
+        let signal = self.base.counters[counter].signal;
+        let what = signal.map_or("problems of WALs", |at| &self.base.signals.signal(at).id);
+        named.map_or_else(|| what.to_owned(), |(name, _)| format!("{name} ({what})"))
     }
 
     fn by_node(&self, counter: usize) -> String {

@@ -19,6 +19,7 @@ pub mod schema;
 pub mod stalls;
 pub mod times;
 mod versions;
+mod wal;
 mod words;
 
 pub use conclude::Conclusions;
@@ -30,10 +31,11 @@ pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load};
 pub use observe::{COLLECT, concerns, obstacle};
 pub use samples::{Sample, SampleKind, samples};
+pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::scan::Families;
 use crate::signals::SignalSet;
-use crate::signals::tally::{Counter, StallWatch};
+use crate::signals::tally::{Counter, NodeTally, StallWatch};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
@@ -55,6 +57,8 @@ pub struct RuleBase {
     pub counters: Vec<Counter>,
     /// The indices of the counters of each signal.
     pub counters_of: Vec<Vec<usize>>,
+    /// The counters that count problems of WALs, and which ones.
+    pub wal_counts: Vec<(usize, schema::WalCountDecl)>,
     /// The stalls that rules ask for.
     pub stalls: Vec<StallWatch>,
     /// The rules, in the order of declaration.
@@ -117,6 +121,12 @@ impl RuleBase {
             .iter()
             .find(|(known, _)| *known == code)
             .map(|(_, name)| name.as_str())
+    }
+
+    /// Empty tallies of a node.
+    pub fn tally(&self, run: &str, node: &str) -> NodeTally {
+        let (signals, counters) = (self.signals.signals(), self.counters.len());
+        NodeTally::new(run, node, signals, counters, self.stalls.len())
     }
 
     /// A rule by id.

@@ -34,14 +34,15 @@ impl StallTest {
         nodes: &[&'a NodeTally],
     ) -> Option<(&'a NodeTally, &'a Stall)> {
         let Some(during) = &self.during else {
-            let stalls = nodes.iter().filter_map(|node| Some((*node, self.on(node)?)));
+            let stalls = nodes
+                .iter()
+                .filter_map(|node| Some((*node, self.on(node)?)));
             return stalls.reduce(|a, b| if b.1.repeats > a.1.repeats { b } else { a });
         };
         let (_, other) = during.other.longest(nodes)?;
         let fits = |stall: &Stall| {
-            let is_less = |(here, there): (usize, usize)| {
-                is_below(&stall.values[here], &other.values[there])
-            };
+            let is_less =
+                |(here, there): (usize, usize)| is_below(&stall.values[here], &other.values[there]);
             stall.repeats >= self.repeats
                 && stall.overlap(other) >= self.lasting.max(0)
                 && during.below.is_none_or(is_less)
@@ -62,7 +63,11 @@ impl StallTest {
     /// The stretches that the test holds for: one a node, or the one during another stall.
     pub(super) fn each<'a>(&self, nodes: &[&'a NodeTally]) -> Vec<&'a Stall> {
         if self.during.is_some() {
-            return self.longest(nodes).map(|(_, stall)| stall).into_iter().collect();
+            return self
+                .longest(nodes)
+                .map(|(_, stall)| stall)
+                .into_iter()
+                .collect();
         }
         nodes.iter().filter_map(|node| self.on(node)).collect()
     }

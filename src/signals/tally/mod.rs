@@ -102,6 +102,8 @@ pub struct Seen {
     pub kept: u16,
     /// The least level in a main log, as a bit set by [`Level::index`].
     pub levels: u16,
+    /// A WAL.
+    pub wal: bool,
 }
 
 impl Seen {
@@ -185,6 +187,7 @@ impl NodeTally {
         self.seen.formats |= other.seen.formats;
         self.seen.kept |= other.seen.kept;
         self.seen.levels |= other.seen.levels;
+        self.seen.wal |= other.seen.wal;
     }
 
     /// The worst-to-least level down to which the main log shows records; `None` without a main log.

@@ -363,5 +363,9 @@ fn heartbeats_of_another_time_do_not_name_a_standby() {
     let report = of(&primary, &before);
     let stall = findings(&report, "catch-up-stall")[0];
     assert_eq!(serde_json::to_value(stall.confidence).unwrap(), "possible");
-    assert!(!stall.subjects.contains_key("match_lsn"), "{:?}", stall.subjects);
+    assert!(
+        !stall.subjects.contains_key("match_lsn"),
+        "{:?}",
+        stall.subjects
+    );
 }

@@ -44,9 +44,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "rules",
-        &["signals", "scan", "parsers", "record", "time", "vocab"],
+        &[
+            "layout::ProblemKind",
+            "layout::Severity",
+            "signals",
+            "scan",
+            "parsers",
+            "record",
+            "time",
+            "vocab",
+        ],
     ),
-    ("analysis", &["rules", "scan", "signals", "time"]),
+    ("analysis", &["layout", "rules", "scan", "signals", "time"]),
     (
         "report",
         &[
@@ -64,8 +73,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "vocab", "time", "record", "intake", "parsers", "signals", "scan", "streams", "rules",
-            "analysis",
+            "vocab", "time", "record", "intake", "parsers", "layout", "signals", "scan", "streams",
+            "rules", "analysis",
         ],
     ),
     (
