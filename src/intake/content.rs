@@ -41,7 +41,8 @@ impl Member {
             (None, _) if self.is_beginning => {
                 Err(io::Error::other("only its beginning was unpacked"))
             }
-            (None, _) => Ok(self.range.length),
+            // A reader that stopped at what is there would not meet the fault behind it.
+            (None, _) => Ok(self.range.length + u64::from(self.fault.is_some())),
         }
     }
 }

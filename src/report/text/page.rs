@@ -57,7 +57,7 @@ impl Room {
         signals: 5,
         templates: 1,
         problems: 1,
-        wals: 3,
+        wals: 2,
         wal_problems: 1,
         draws: false,
     };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::writer::{Entry, Etcd, entries, keeper, reference, zookeeper};
 use super::{Folder, misfiled};
-use crate::product::{analyze, casdiag, findings, fired, record, report, repository};
+use crate::product::{analyze, casdiag, findings, fired, gzip, record, report, repository};
 
 /// Rules that stand on WALs.
 const WAL_RULES: &[&str] = &[
@@ -372,6 +372,42 @@ fn a_packed_folder_is_checked_as_the_gate_checks_it_unpacked() {
         }
     }
     assert!(seen >= 10, "only {seen} cases are packed");
+}
+
+#[test]
+fn a_segment_that_an_archive_cuts_is_unread_and_not_clean() {
+    let line = record("10:00:00.000000", "Debug", "Alive", "tick");
+    let segment = reference(1, 7, &entries(1..=500, 1));
+    let mut packer = tar::Builder::new(Vec::new());
+    for (name, bytes) in [
+        ("n1/clickhouse-server.log", line.as_bytes()),
+        ("n1/wal/seg-0000000000000001.wal", &segment),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        packer.append_data(&mut header, name, bytes).unwrap();
+    }
+    let whole = packer.into_inner().unwrap();
+    // Behind two headers and the log's block: between two records, where a file that ended would be clean.
+    let cut = 3 * 512 + reference(1, 7, &entries(1..=200, 1)).len();
+    for packed in [whole[..cut].to_vec(), gzip(&whole[..cut])] {
+        let folder = Folder::new();
+        folder.write("all.tar", &packed);
+        let ran = analyze(folder.path(), &["--format", "json"]);
+        assert_eq!(ran.code, Some(3), "{}", ran.err);
+        let report = ran.report();
+        assert_eq!(report.records.total, 1);
+        let wal = &report.wal[0];
+        assert_eq!(
+            (wal.records, wal.unread.len()),
+            (200, 1),
+            "{:?}",
+            wal.unread
+        );
+        let segment = report.inputs.iter().find(|it| it.format == "wal-segment");
+        assert_eq!(segment.unwrap().problems[0].kind, "unreadable");
+    }
 }
 
 #[test]
