@@ -183,40 +183,34 @@ impl RuleBase {
     /// The values of a field over all nodes, most frequent first.
     fn values(&self, ground: &Ground<'_>, field: &FieldRef) -> Vec<Subject> {
         let (name, field) = (field.count.get_ref(), field.field.get_ref());
-        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        let mut sums = Values::default();
         for (node, problem) in ground.wal_problems(name) {
             if let Some(value) = problem.measure(field, node) {
-                *sums.entry(value).or_default() += 1;
+                sums.add(value.as_bytes(), usize::MAX);
             }
         }
         let counter = ground.counter(name);
         let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
         let Some((counter, index)) = signal else {
-            return ranked(sums);
+            return subjects(&sums);
         };
         let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
         };
-        let of = |node: &NodeTally| {
-            let kept = self.counters[counter]
-                .values
-                .iter()
-                .position(|known| *known == field);
-            match kept {
-                Some(at) => node.counters[counter]
-                    .values
-                    .get(at)
-                    .map(Values::ranked)
-                    .unwrap_or_default(),
-                None => node.signals[usize::from(index)].values[field].ranked(),
-            }
-        };
+        let kept = self.counters[counter]
+            .values
+            .iter()
+            .position(|known| *known == field);
         for node in ground.scene.nodes {
-            for (value, count) in of(node) {
-                *sums.entry(value).or_default() += count;
+            let of_node = match kept {
+                Some(at) => node.counters[counter].values.get(at),
+                None => Some(&node.signals[usize::from(index)].values[field]),
+            };
+            if let Some(values) = of_node {
+                sums.absorb(values);
             }
         }
-        ranked(sums)
+        subjects(&sums)
     }
 
     /// The signals that could not have been seen on a node.
@@ -290,13 +284,11 @@ impl RuleBase {
 }
 
 /// Values by how often they occur, most frequent first.
-fn ranked(sums: BTreeMap<String, u64>) -> Vec<Subject> {
-    let values = sums.into_iter();
-    let mut values: Vec<Subject> = values
+fn subjects(sums: &Values) -> Vec<Subject> {
+    let ranked = sums.ranked().into_iter();
+    ranked
         .map(|(value, count)| Subject { value, count })
-        .collect();
-    values.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
-    values
+        .collect()
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.

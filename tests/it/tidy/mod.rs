@@ -108,7 +108,6 @@ const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli/"]),
     ("liblzma", &["intake/"]),
     ("lz4_flex", &["intake/"]),
-    ("nom", &["parsers/"]),
     ("rayon", &["pipeline/"]),
     ("regex", &["signals/", "rules/load"]),
     ("serde_json", &["report/"]),
