@@ -222,7 +222,7 @@ fn measure(packing: Packing, folder: &Path, bytes: u64, base: &RuleBase) {
             walls[at].push(start.elapsed().as_secs_f64());
         };
         time(0, &mut || {
-            pass(packing, folder, |piece| sink += piece.len())
+            pass(packing, folder, |piece| sink += piece.len());
         });
         time(1, &mut || {
             pass(packing, folder, |piece| {
@@ -231,7 +231,7 @@ fn measure(packing: Packing, folder: &Path, bytes: u64, base: &RuleBase) {
         });
         time(2, &mut || {
             pass(packing, folder, |piece| {
-                sink += searcher.find_iter(piece).count()
+                sink += searcher.find_iter(piece).count();
             });
         });
         time(3, &mut || drop(analyze(folder, 1, base)));
