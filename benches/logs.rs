@@ -140,12 +140,15 @@ enum Packing {
 impl Packing {
     /// Packs the logs of a folder as `gzip -6` and `zstd -3` do.
     fn apply(self, folder: &Path) {
+        if self == Self::Plain {
+            return;
+        }
         for path in logs(folder) {
             let unpacked = self.before().reader(&path);
             let (mut from, to) = (unpacked, path.with_extension(self.extension()));
             let to = File::create(to).unwrap();
             match self {
-                Self::Plain => continue,
+                Self::Plain => {}
                 Self::Gzip => {
                     let mut to = flate2::write::GzEncoder::new(to, flate2::Compression::new(6));
                     io::copy(&mut from, &mut to).unwrap();

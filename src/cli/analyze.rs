@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
 use super::{Failure, Outcome, progress, wal};
 use crate::pipeline::{self, Progress};
+use crate::profile::Profile;
 use crate::report::model::Report;
 use crate::report::{self, REPORTS, Style, escape};
 
@@ -32,6 +34,9 @@ pub(super) struct Arguments {
     /// Exits with 1 if there is a finding of this severity or worse
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
+    /// Prints on stderr what each signal and rule cost
+    #[arg(long)]
+    profile_rules: bool,
     /// Colors the text output
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     color: ColorChoice,
@@ -71,6 +76,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         report::check_folder(folder, arguments.force)?;
     }
     let base = arguments.rules.load()?;
+    plan.profile = arguments
+        .profile_rules
+        .then(|| Arc::new(Profile::new(base.signals.signals().len(), base.rules.len())));
     let wanted = !arguments.input.no_progress && !arguments.input.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
@@ -86,6 +94,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         .find(|output| output.name == arguments.format.name())
     {
         (output.write)(&report, &style, out)?;
+    }
+    if let Some(profile) = &plan.profile {
+        report::profile::write(profile, &base, &mut io::stderr())?;
     }
     if !analysis.is_recognised() && !arguments.input.quiet {
         let seen = report.inputs.len();

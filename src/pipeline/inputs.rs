@@ -363,7 +363,7 @@ pub(super) fn assemble(
             facts
         })
         .collect();
-    let conclusions = rules.conclude(&nodes);
+    let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),

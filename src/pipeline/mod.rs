@@ -13,11 +13,13 @@ pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::layout::Choice;
+use crate::profile::Profile;
 use crate::rules::{RuleBase, WalProblem};
 use crate::time::{Period, Zone};
 
@@ -44,6 +46,8 @@ pub struct Plan {
     pub listing: Option<Listing>,
     /// How WALs are read.
     pub layout: Choice,
+    /// Where to add what signals and rules cost.
+    pub profile: Option<Arc<Profile>>,
 }
 
 /// What to list.
@@ -69,6 +73,7 @@ impl Default for Plan {
             bounds: Bounds::default(),
             listing: None,
             layout: Choice::Detect,
+            profile: None,
         }
     }
 }

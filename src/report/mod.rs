@@ -12,6 +12,7 @@ pub mod json;
 pub mod listing;
 mod markdown;
 pub mod model;
+pub mod profile;
 pub mod rulebook;
 mod text;
 pub mod wal;

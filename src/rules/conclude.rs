@@ -11,6 +11,7 @@ use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
+use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
 use crate::time::Timestamp;
 
@@ -36,7 +37,7 @@ pub struct Conclusions {
 
 impl RuleBase {
     /// Evaluates every rule over every run.
-    pub fn conclude(&self, nodes: &[NodeFacts]) -> Conclusions {
+    pub fn conclude(&self, nodes: &[NodeFacts], profile: Option<&Profile>) -> Conclusions {
         let mut runs: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
         for node in nodes {
             runs.entry(&node.tally.run).or_default().push(node);
@@ -45,8 +46,17 @@ impl RuleBase {
         let mut balances = Vec::new();
         let mut not_observable = Vec::new();
         for (run, nodes) in &runs {
-            for rule in &self.rules {
-                self.evaluate(rule, run, nodes, &mut findings);
+            for (at, rule) in self.rules.iter().enumerate() {
+                Cost::of(
+                    profile.and_then(|profile| profile.rules.get(at)),
+                    0,
+                    || {
+                        let before = findings.len();
+                        self.evaluate(rule, run, nodes, &mut findings);
+                        findings.len() > before
+                    },
+                    |found| *found,
+                );
             }
             let tallies: Vec<&NodeTally> = nodes.iter().map(|node| &node.tally).collect();
             not_observable.extend(self.not_observable(&self.told(&tallies), &tallies));
@@ -123,14 +133,16 @@ impl RuleBase {
         let counts = ground.counts();
         let shares = ground.shares();
         let facts_found = ground.facts();
-        let values = |field: &FieldRef| self.values(ground, field);
+        let values = |field: &FieldRef, max| self.values(ground, field, max);
         let reported_by = reporters(rule, declared, scene);
-        let named = declared.accused.iter().flat_map(values);
+        let named = declared
+            .accused
+            .iter()
+            .flat_map(|field| values(field, usize::MAX));
         let accused = accused(verdict, named, &reported_by);
         let subjects = declared.subjects.iter().map(|(name, field)| {
-            let mut all = values(field);
-            all.truncate(SUBJECTS_MAX);
-            (name.clone(), all)
+            let most = values(field, SUBJECTS_MAX);
+            (name.clone(), most)
         });
         let mut nodes: Vec<String> = reported_by.iter().chain(&accused).cloned().collect();
         nodes.sort();
@@ -180,8 +192,8 @@ impl RuleBase {
         }
     }
 
-    /// The values of a field over all nodes, most frequent first.
-    fn values(&self, ground: &Ground<'_>, field: &FieldRef) -> Vec<Subject> {
+    /// The most frequent values of a field over all nodes, in that order.
+    fn values(&self, ground: &Ground<'_>, field: &FieldRef, max: usize) -> Vec<Subject> {
         let (name, field) = (field.count.get_ref(), field.field.get_ref());
         let mut sums = Values::default();
         for (node, problem) in ground.wal_problems(name) {
@@ -192,7 +204,7 @@ impl RuleBase {
         let counter = ground.counter(name);
         let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
         let Some((counter, index)) = signal else {
-            return subjects(&sums);
+            return subjects(&sums, max);
         };
         let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
@@ -210,7 +222,7 @@ impl RuleBase {
                 sums.absorb(values);
             }
         }
-        subjects(&sums)
+        subjects(&sums, max)
     }
 
     /// The signals that could not have been seen on a node.
@@ -284,8 +296,8 @@ impl RuleBase {
 }
 
 /// Values by how often they occur, most frequent first.
-fn subjects(sums: &Values) -> Vec<Subject> {
-    let ranked = sums.ranked().into_iter();
+fn subjects(sums: &Values, max: usize) -> Vec<Subject> {
+    let ranked = sums.top(max).into_iter();
     ranked
         .map(|(value, count)| Subject { value, count })
         .collect()

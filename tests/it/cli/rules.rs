@@ -279,3 +279,46 @@ fn a_cause_by_position_that_no_sample_shows_is_a_fault_of_the_base() {
         );
     }
 }
+
+#[test]
+fn a_profile_says_what_each_signal_and_rule_cost_and_changes_no_report() {
+    let rules = "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"debug\"]\ntemplates = [\"my own {what:int} words\"]\n\
+                 [[rule]]\nid = \"my-rule\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"mine\" }\nwhen = { count = \"a\", at-least = 1 }\nmechanism = \"m\"\n\
+                 [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"{a} of mine\"\n";
+    let folder = Folder::new();
+    let lines: String = [
+        "my own 3 words",
+        "my own three words",
+        "nothing",
+        "my own 4 words",
+    ]
+    .iter()
+    .map(|message| record("10:00:00.000000", "Debug", "a", message))
+    .collect();
+    folder.put("n1/clickhouse-server.log", &lines);
+    let file = folder.put("mine.toml", rules);
+    let rules = ["--rules", file.to_str().unwrap()];
+    let plain = analyze(&folder.path().join("n1"), &rules);
+    let profiled = analyze(
+        &folder.path().join("n1"),
+        &[&rules[..], &["--profile-rules"]].concat(),
+    );
+    assert_eq!((profiled.code, &profiled.out), (plain.code, &plain.out));
+    let row = |name: &str| -> Vec<&str> {
+        let line = profiled.err.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_default().split_whitespace().collect()
+    };
+    // Three lines hold " words", the longest text between holes; two have a number before it.
+    assert_eq!(row("mine")[1..3], ["3", "2"]);
+    let bytes: usize = ["my own 3 words", "my own three words", "my own 4 words"]
+        .iter()
+        .map(|message| message.len())
+        .sum();
+    assert_eq!(row("mine")[3], bytes.to_string());
+    assert_eq!(row("my-rule")[1..3], ["1", "1"]);
+    assert!(
+        profiled
+            .err
+            .contains("search for texts: 4 records, 53 bytes,")
+    );
+}
