@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
-use super::{Failure, Outcome, progress};
+use super::{Failure, Outcome, progress, wal};
 use crate::pipeline::{self, Progress};
 use crate::profile::Profile;
 use crate::report::model::Report;
@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     /// Overwrites outputs in a folder that is not empty
     #[arg(long, requires = "out")]
     force: bool,
+    /// Reads the write-ahead logs beside the logs with this layout: the name of a known one, or a file that describes one
+    #[arg(long, value_name = "NAME|FILE")]
+    layout: Option<String>,
     /// Exits with 1 if there is a finding of this severity or worse
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
@@ -65,6 +68,7 @@ impl Format {
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut plan = arguments.input.plan()?;
+    plan.layout = wal::choice(arguments.layout.as_deref())?;
     if let Some(name) = arguments.input.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());
     }
@@ -98,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         let seen = report.inputs.len();
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
-             (main log, err.log, rotated pieces), logs of HA controllers, standard errors of servers, and core files, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             (main log, err.log, rotated pieces), logs of HA controllers, standard errors of servers, core files, and write-ahead logs, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;

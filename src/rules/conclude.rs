@@ -115,8 +115,7 @@ impl RuleBase {
                     declared,
                     facts: &nodes,
                     scene,
-                    signals: &self.signals,
-                    watches: &self.stalls,
+                    base: self,
                 };
                 findings.push(self.finding(&ground, verdict, run));
             }
@@ -183,6 +182,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
             reported_by,
@@ -194,18 +194,25 @@ impl RuleBase {
 
     /// The most frequent values of a field over all nodes, in that order.
     fn values(&self, ground: &Ground<'_>, field: &FieldRef, max: usize) -> Vec<Subject> {
-        let Some(counter) = ground.counter(field.count.get_ref()) else {
-            return Vec::new();
+        let (name, field) = (field.count.get_ref(), field.field.get_ref());
+        let mut sums = Values::default();
+        for (node, problem) in ground.wal_problems(name) {
+            if let Some(value) = problem.measure(field, node) {
+                sums.add(value.as_bytes(), usize::MAX);
+            }
+        }
+        let counter = ground.counter(name);
+        let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
+        let Some((counter, index)) = signal else {
+            return subjects(&sums, max);
         };
-        let index = self.counters[counter].signal;
-        let Some(field) = self.signals.signal(index).field(field.field.get_ref()) else {
+        let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
         };
         let kept = self.counters[counter]
             .values
             .iter()
             .position(|known| *known == field);
-        let mut sums = Values::default();
         for node in ground.scene.nodes {
             let of_node = match kept {
                 Some(at) => node.counters[counter].values.get(at),
@@ -215,10 +222,7 @@ impl RuleBase {
                 sums.absorb(values);
             }
         }
-        let ranked = sums.top(max).into_iter();
-        ranked
-            .map(|(value, count)| Subject { value, count })
-            .collect()
+        subjects(&sums, max)
     }
 
     /// The signals that could not have been seen on a node.
@@ -282,13 +286,21 @@ impl RuleBase {
             .collect();
         let anything = left.1 > 0 || right.iter().any(|(_, count)| *count > 0);
         anything.then(|| Balance {
-            name: declared.name.clone(),
+            name: declared.name.get_ref().clone(),
             run: run.to_owned(),
             left,
             right,
             could_be: declared.could_be.clone(),
         })
     }
+}
+
+/// Values by how often they occur, most frequent first.
+fn subjects(sums: &Values, max: usize) -> Vec<Subject> {
+    let ranked = sums.top(max).into_iter();
+    ranked
+        .map(|(value, count)| Subject { value, count })
+        .collect()
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
@@ -340,11 +352,11 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     let counts = rule
         .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
+        .filter_map(|(_, counter)| base.counters[*counter].signal);
     let stalls = rule
         .stalls
         .iter()
-        .map(|(_, stall)| base.stalls[*stall].signal);
+        .map(|(_, test)| base.stalls[test.stall].signal);
     counts.chain(stalls).collect()
 }
 
@@ -352,12 +364,10 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
 fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
     let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
     let stalls = rule.when.stalls();
-    let stalled = scene.nodes.iter().flat_map(|node| {
-        let longest = stalls
-            .iter()
-            .filter_map(|&(stall, repeats, lasting)| node.stalls[stall].longest(repeats, lasting));
-        longest.map(|stall| stall.span)
-    });
+    let stalled = stalls
+        .iter()
+        .flat_map(|test| test.each(scene.nodes))
+        .map(|stall| stall.span);
     let counters = reporting(rule, declared);
     let counted = scene.nodes.iter().flat_map(|node| {
         counters.iter().filter_map(|&counter| {

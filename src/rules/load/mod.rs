@@ -1,9 +1,12 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
+mod cause;
 mod origin;
+mod refer;
 mod rule;
 mod scope;
 mod signal;
+mod stall;
 
 use super::schema::File;
 use super::{Environment, RuleBase};
@@ -91,7 +94,7 @@ impl<'t> Loader<'t> {
                 &mut self.balance_origins,
                 balance,
                 origin,
-                |b| &b.name,
+                |b| b.name.get_ref(),
             );
         }
         if read.environment.is_some() {
@@ -106,6 +109,7 @@ impl<'t> Loader<'t> {
         let mut counters = Counters {
             signals: &signals,
             list: Vec::new(),
+            wal: Vec::new(),
             stalls: Vec::new(),
         };
         let mut rules = Vec::new();
@@ -123,10 +127,12 @@ impl<'t> Loader<'t> {
         for (at, (declared, origin)) in declared.enumerate() {
             balances.push(compile_balance(at, declared, *origin, &mut counters)?);
         }
-        let (counters, stalls) = (counters.list, counters.stalls);
+        let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
         let mut counters_of = vec![Vec::new(); signals.len()];
         for (at, counter) in counters.iter().enumerate() {
-            counters_of[usize::from(counter.signal)].push(at);
+            if let Some(signal) = counter.signal {
+                counters_of[usize::from(signal)].push(at);
+            }
         }
         let environment = self.environment(&signals)?;
         let families = self.file.code.iter().flat_map(|code| {
@@ -149,6 +155,7 @@ impl<'t> Loader<'t> {
             signals: SignalSet::new(signals),
             counters,
             counters_of,
+            wal_counts,
             stalls,
             rules,
             balances,

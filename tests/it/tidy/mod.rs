@@ -52,10 +52,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "rules",
         &[
-            "signals", "scan", "parsers", "profile", "record", "time", "vocab",
+            "layout::ProblemKind",
+            "layout::Severity",
+            "signals",
+            "scan",
+            "parsers",
+            "profile",
+            "record",
+            "time",
+            "vocab",
         ],
     ),
-    ("analysis", &["rules", "scan", "signals", "time"]),
+    ("analysis", &["layout", "rules", "scan", "signals", "time"]),
     (
         "report",
         &[
@@ -74,7 +82,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "vocab", "time", "record", "intake", "parsers", "profile", "signals", "scan",
+            "vocab", "time", "record", "intake", "parsers", "layout", "profile", "signals", "scan",
             "streams", "rules", "analysis",
         ],
     ),
