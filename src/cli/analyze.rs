@@ -54,6 +54,12 @@ enum Format {
     Json,
     /// A report that pastes into a bug tracker.
     Markdown,
+    /// Annotations of a GitHub workflow run.
+    Github,
+    /// A case per rule, for a CI that shows test results.
+    Junit,
+    /// Results for code scanning.
+    Sarif,
 }
 
 impl Format {
@@ -62,6 +68,9 @@ impl Format {
             Self::Text => "text",
             Self::Json => "json",
             Self::Markdown => "markdown",
+            Self::Github => "github",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
         }
     }
 }
@@ -84,7 +93,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
     })?;
-    let report = report::assemble::report(&analysis, &base);
+    let mut report = report::assemble::report(&analysis, &base);
+    report.fail_on = arguments.fail_on.severity();
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }

@@ -86,6 +86,56 @@ pub fn markdown_code(text: &str) -> String {
     block
 }
 
+/// Text of an XML element or of a quoted attribute: one line, in which nothing is markup.
+pub fn xml(text: &str) -> String {
+    let mut inert = String::with_capacity(text.len() + text.len() / 16);
+    for c in terminal(text).chars() {
+        match c {
+            '&' => inert.push_str("&amp;"),
+            '<' => inert.push_str("&lt;"),
+            '>' => inert.push_str("&gt;"),
+            '"' => inert.push_str("&quot;"),
+            '\'' => inert.push_str("&#39;"),
+            // The two characters that XML cannot hold and a terminal shows as they are.
+            '\u{fffe}' | '\u{ffff}' => push_written_out(&mut inert, c),
+            c => inert.push(c),
+        }
+    }
+    inert
+}
+
+/// Text of several lines inside an XML element.
+pub fn xml_lines(text: &str) -> String {
+    text.lines().map(xml).collect::<Vec<_>>().join("\n")
+}
+
+/// Plain text of a SARIF message, which reads `[text](target)` as a link and `{0}` as a placeholder.
+pub fn sarif_message(text: &str) -> String {
+    let mut inert = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '[' | ']' | '\\' => inert.extend(['\\', c]),
+            '{' | '}' => inert.extend([c, c]),
+            c => inert.push(c),
+        }
+    }
+    inert
+}
+
+/// The text of a GitHub workflow command, whose lines the runner shows as lines.
+pub fn workflow_text(text: &str) -> String {
+    let lines = text.lines().map(|line| terminal(line).replace('%', "%25"));
+    lines.collect::<Vec<_>>().join("%0A")
+}
+
+/// The value of a property of a GitHub workflow command: it ends neither the value nor the properties.
+pub fn workflow_property(text: &str) -> String {
+    terminal(text)
+        .replace('%', "%25")
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
 /// Whether a character is invisible or changes how its neighbors are shown: controls, bidi marks, blanks of no width,
 /// line separators, tags.
 pub(super) fn is_hidden(c: char) -> bool {
@@ -273,6 +323,37 @@ mod tests {
         assert_eq!(markdown_span("a`b"), "``a`b``");
         assert_eq!(markdown_span("`"), "`` ` ``");
         assert_eq!(markdown_span(""), "`  `");
+    }
+
+    #[test]
+    fn xml_holds_only_what_xml_may_hold() {
+        assert_eq!(
+            xml("<a b=\"'&\u{202e}\0\u{ffff}\n"),
+            "&lt;a b=&quot;&#39;&amp;\\u{202e}\\x00\\u{ffff}\\n"
+        );
+        assert_eq!(xml("]]>"), "]]&gt;");
+        assert_eq!(xml_lines("a\r\n::error::<"), "a\n\\x3a:error::&lt;");
+    }
+
+    #[test]
+    fn a_message_of_sarif_has_no_link_and_no_placeholder() {
+        assert_eq!(
+            sarif_message(r"see [x](http://e) {0} \d"),
+            r"see \[x\](http://e) {{0}} \\d"
+        );
+    }
+
+    #[test]
+    fn a_workflow_command_is_one_line_and_ends_where_it_should() {
+        assert_eq!(
+            workflow_text("100%\n::error::x\r\ny %0A"),
+            r"100%25%0A\x3a:error::x%0Ay %250A"
+        );
+        assert_eq!(workflow_text("a\rb"), r"a\rb");
+        assert_eq!(
+            workflow_property("a,line=9::x%\n"),
+            r"a%2Cline=9%3A%3Ax%25\n"
+        );
     }
 
     #[test]

@@ -14,8 +14,13 @@ use crate::report::model::Report;
 
 /// Writes the report as indented JSON with a final newline.
 pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    write_inert(report, out)
+}
+
+/// Writes any value as this file writes a report.
+pub(super) fn write_inert(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(&mut *out, Inert(PrettyFormatter::new()));
-    report.serialize(&mut serializer)?;
+    value.serialize(&mut serializer)?;
     out.write_all(b"\n")
 }
 

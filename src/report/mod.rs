@@ -8,12 +8,15 @@ pub mod escape;
 pub mod explanation;
 mod figures;
 mod folder;
+mod github;
 pub mod json;
+mod junit;
 pub mod listing;
 mod markdown;
 pub mod model;
 pub mod profile;
 pub mod rulebook;
+mod sarif;
 mod text;
 pub mod wal;
 mod width;
@@ -59,6 +62,21 @@ pub const REPORTS: &[Output] = &[
         name: "markdown",
         file: "report.md",
         write: markdown::write,
+    },
+    Output {
+        name: "github",
+        file: "annotations.txt",
+        write: github::write,
+    },
+    Output {
+        name: "junit",
+        file: "junit.xml",
+        write: junit::write,
+    },
+    Output {
+        name: "sarif",
+        file: "report.sarif",
+        write: sarif::write,
     },
 ];
 

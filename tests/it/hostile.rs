@@ -301,7 +301,7 @@ fn evil() -> Folder {
     folder
 }
 
-fn is_inert(text: &str) {
+pub(crate) fn is_inert(text: &str) {
     for (number, line) in text.lines().enumerate() {
         let hidden = |c: char| {
             c.is_control()
@@ -320,7 +320,7 @@ fn is_inert(text: &str) {
 #[test]
 fn text_of_logs_is_inert_in_every_output() {
     let folder = evil();
-    for format in ["text", "markdown"] {
+    for format in ["text", "markdown", "junit", "sarif"] {
         let ran = analyze(folder.path(), &["--format", format, "--color", "never"]);
         is_inert(&ran.out);
         is_inert(&ran.err);
@@ -375,7 +375,7 @@ fn names_of_files_are_inert_in_every_output() {
     fs::write(folder.path().join(Path::new(bad)), line(3)).unwrap();
     let report = folder.report();
     assert_eq!(report.records.total, 4, "{:?}", report.inputs);
-    for format in ["text", "markdown", "json"] {
+    for format in ["text", "markdown", "json", "junit", "sarif"] {
         let ran = analyze(folder.path(), &["--format", format]);
         is_inert(&ran.out);
         is_inert(&ran.err);

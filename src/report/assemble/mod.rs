@@ -1,6 +1,7 @@
 //! From an analysis to the report value: names, times and order, and nothing concluded.
 
 mod conclusions;
+mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
-    SCHEMA, Series, SignalRow, Tests, Timeline, Tool,
+    SCHEMA, Series, SignalRow, Tests, Timeline, Tool, fails_on,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
@@ -45,6 +46,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         codes_nested: context.nested(),
         counters: Vec::new(),
         signals: context.signals(),
+        rules: rules::rules(base),
+        fail_on: fails_on(),
         findings: analysis
             .conclusions
             .findings

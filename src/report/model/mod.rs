@@ -4,6 +4,7 @@
 //! zone is known. Maps are ordered by key, lists have a stated order, so the same input gives the same bytes.
 
 mod finding;
+mod rule;
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use finding::{Applies, Finding, FindingWindow, Incident, Known, NotObservable, Runs};
+pub use rule::{Reference, RuleRow};
 
 use super::wal::{ComparisonRow, WalRow};
-use crate::vocab::Level;
+use crate::vocab::{Level, Severity};
 
 /// The schema's name.
 pub const SCHEMA: &str = "casdiag.report/1";
@@ -47,6 +49,12 @@ pub struct Report {
     pub counters: Vec<CounterRow>,
     /// Signals that occurred, by declaration and node; with 0 those that are always said and could have been observed.
     pub signals: Vec<SignalRow>,
+    /// The rules that were asked, in the order of declaration.
+    #[serde(default)]
+    pub rules: Vec<RuleRow>,
+    /// From which severity on a finding fails the command; none where nothing fails it.
+    #[serde(default = "fails_on")]
+    pub fail_on: Option<Severity>,
     /// What was concluded, worst first.
     pub findings: Vec<Finding>,
     /// Findings tied by cause, worst first.
@@ -67,6 +75,11 @@ pub struct Report {
     pub replays: Vec<serde_json::Value>,
     /// Rates over time.
     pub timeline: Timeline,
+}
+
+/// What fails a command that was not told.
+pub(in crate::report) fn fails_on() -> Option<Severity> {
+    Some(Severity::High)
 }
 
 /// The program.

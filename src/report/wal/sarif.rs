@@ -5,53 +5,38 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::layout::{Inspection, Problem, ProblemKind, Severity, Wal};
-
 use super::{counts, file, place};
+use crate::layout::{Inspection, Problem, ProblemKind, Severity, Wal};
+use crate::report::sarif::{self, Log};
 
 pub(super) fn write(
     inspection: &Inspection,
     is_strict: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let rules: Vec<Value> = ProblemKind::ALL
-        .iter()
-        .map(|kind| json!({ "id": kind.word(), "shortDescription": { "text": kind.meaning() } }))
-        .collect();
-    let results: Vec<Value> = inspection
-        .wals
-        .iter()
-        .flat_map(|wal| {
-            wal.problems
-                .iter()
-                .map(move |problem| result(wal, problem, is_strict))
-        })
-        .collect();
+    let results = inspection.wals.iter().flat_map(|wal| {
+        let problems = wal.problems.iter();
+        problems.map(move |problem| result(wal, problem, is_strict))
+    });
     let unread = inspection
         .wals
         .iter()
         .flat_map(|wal| &wal.unread)
         .chain(&inspection.unread);
-    let notifications: Vec<Value> = unread
-        .map(|unread| {
-            json!({
-                "level": "error",
-                "message": { "text": format!("not read: {}", unread.detail) },
-                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(Path::new(&unread.path)) } } }],
-            })
-        })
-        .collect();
-    let document = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "invocations": [{ "executionSuccessful": inspection.is_complete(), "toolExecutionNotifications": notifications }],
-            "results": results,
-        }],
-    });
-    serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
-    writeln!(out)
+    Log {
+        rules: ProblemKind::ALL
+            .iter()
+            .map(
+                |kind| json!({ "id": kind.word(), "shortDescription": { "text": kind.meaning() } }),
+            )
+            .collect(),
+        results: results.collect(),
+        notifications: unread
+            .map(|it| sarif::unread(&it.path, "error", &format!("not read: {}", it.detail)))
+            .collect(),
+        complete: inspection.is_complete(),
+    }
+    .write(out)
 }
 
 fn result(wal: &Wal, problem: &Problem, is_strict: bool) -> Value {
@@ -59,31 +44,18 @@ fn result(wal: &Wal, problem: &Problem, is_strict: bool) -> Value {
         (true, Severity::Damage | Severity::CrashResidue) => "error",
         (false, Severity::Damage | Severity::CrashResidue) => "note",
     };
-    let mut location = json!({ "artifactLocation": { "uri": uri(&Path::new(&wal.path).join(file(wal, problem))) } });
-    if let (Some(offset), Some(location)) = (problem.offset, location.as_object_mut()) {
-        location.insert(
-            "region".to_owned(),
-            json!({ "byteOffset": offset, "byteLength": 0 }),
-        );
-    }
+    let path = Path::new(&wal.path).join(file(wal, problem));
+    let text = format!(
+        "{}: {}. {}",
+        place(wal, problem),
+        problem.detail,
+        problem.consequence
+    );
     json!({
         "ruleId": problem.kind.word(),
         "ruleIndex": ProblemKind::ALL.iter().position(|&kind| kind == problem.kind),
         "level": level,
-        "message": { "text": format!("{}: {}. {}", place(wal, problem), problem.detail, problem.consequence) },
-        "locations": [{ "physicalLocation": location }],
+        "message": sarif::message(&text),
+        "locations": [{ "physicalLocation": sarif::place(&path.to_string_lossy(), problem.offset.map(sarif::at_byte)) }],
     })
-}
-
-/// A relative or absolute URI reference: everything but the plain characters of a path is escaped.
-fn uri(path: &Path) -> String {
-    let scheme = if path.is_absolute() { "file://" } else { "" };
-    let text = path.to_string_lossy();
-    let escaped = text.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-            char::from(byte).to_string()
-        }
-        byte => format!("%{byte:02X}"),
-    });
-    std::iter::once(scheme.to_owned()).chain(escaped).collect()
 }

@@ -15,7 +15,7 @@ const REFUSED: &str = "auto DB::StorageReplicatedMergeTree::processQueueEntry(X)
                        (NETWORK_ERROR)";
 
 /// `count` refusals, one per second from 10:00:00 on, and nothing else.
-fn refusals(count: u32) -> String {
+pub(crate) fn refusals(count: u32) -> String {
     let one = |second: u32| {
         record(
             &format!("10:{:02}:{:02}.000000", second / 60, second % 60),

@@ -38,16 +38,26 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     }
     let written = files(&first);
     let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["report.json", "report.md", "report.txt"]);
+    assert_eq!(
+        names,
+        [
+            "annotations.txt",
+            "junit.xml",
+            "report.json",
+            "report.md",
+            "report.sarif",
+            "report.txt"
+        ]
+    );
     assert!(written.iter().all(|(_, bytes)| !bytes.is_empty()));
     assert!(written == files(&second));
     let ran = analyze(&samples(), &["--format", "markdown"]);
     assert!(
-        ran.out.as_bytes() == written[1].1,
+        ran.out.as_bytes() == written[3].1,
         "stdout and file are the same report"
     );
     let json = analyze(&samples(), &["--format", "json"]);
-    assert!(json.out.as_bytes() == written[0].1);
+    assert!(json.out.as_bytes() == written[2].1);
     let again = analyze(&samples(), &["--out", first.to_str().unwrap()]);
     assert_eq!(again.code, Some(2));
     assert!(
@@ -59,7 +69,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     let forced = analyze(&samples(), &["--out", first.to_str().unwrap(), "--force"]);
     assert_eq!(forced.code, Some(1));
     assert_eq!(fs::read_to_string(first.join("mine.txt")).unwrap(), "keep");
-    assert_eq!(files(&first).len(), 4);
+    assert_eq!(files(&first).len(), 7);
 }
 
 /// Every output of a plan, in one piece.
@@ -111,7 +121,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
                 );
             }
         }
-        for format in ["text", "json", "markdown"] {
+        for format in ["text", "json", "markdown", "github", "junit", "sarif"] {
             let of = |threads| analyze(&root, &["--threads", threads, "--format", format]).out;
             assert!(of("1") == of("2"), "{format}");
         }

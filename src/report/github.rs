@@ -1,0 +1,90 @@
+//! Findings as annotations of a GitHub workflow run: commands that the runner reads from a step's log.
+
+use std::io::{self, Write};
+
+use crate::report::Style;
+use crate::report::escape::{workflow_property, workflow_text};
+use crate::report::model::{Finding, Report};
+use crate::vocab::Severity;
+
+/// Annotations of one level that GitHub shows per step; further ones are dropped without a word.
+const SHOWN_MAX: usize = 10;
+
+/// The levels, the worst first.
+const LEVELS: [&str; 3] = ["error", "warning", "notice"];
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical | Severity::High => "error",
+        Severity::Medium => "warning",
+        Severity::Low | Severity::Info => "notice",
+    }
+}
+
+/// Writes one annotation per finding, as many of each level as GitHub shows.
+pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for name in LEVELS {
+        let findings = report.findings.iter();
+        let findings = findings.filter(|it| level(it.severity) == name);
+        let mut lines: Vec<String> = findings.map(annotation).collect();
+        if name == "warning" && !report.complete {
+            let text = "Something recognised could not be read whole, so what is said is partial; see the inputs of the report.";
+            lines.insert(
+                0,
+                command(name, &[("title", "casdiag: partial".to_owned())], text),
+            );
+        }
+        if lines.len() > SHOWN_MAX {
+            let left = lines.len() - (SHOWN_MAX - 1);
+            lines.truncate(SHOWN_MAX - 1);
+            let text = format!(
+                "{left} more of this level are in the report; GitHub shows {SHOWN_MAX} per step."
+            );
+            lines.push(command(
+                name,
+                &[("title", "casdiag: more".to_owned())],
+                &text,
+            ));
+        }
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn annotation(finding: &Finding) -> String {
+    let mut properties = Vec::new();
+    if let Some(evidence) = finding.evidence.first() {
+        properties.push(("file", evidence.path.clone()));
+        // A segment of a WAL has no lines.
+        if evidence.line > 0 {
+            properties.push(("line", evidence.line.to_string()));
+        }
+    }
+    let title = format!("{} ({})", finding.rule, finding.severity.word());
+    properties.push(("title", title));
+    let mut text = vec![finding.title.clone()];
+    let mut facts = vec![format!("{}, {}", finding.id, finding.confidence.word())];
+    if let (Some(first), Some(last)) = (&finding.window.first, &finding.window.last) {
+        facts.push(format!("{first} .. {last}"));
+    }
+    facts.push(format!("reported by {}", finding.reported_by.join(", ")));
+    if !finding.accused.is_empty() {
+        facts.push(format!("accused: {}", finding.accused.join(", ")));
+    }
+    if !finding.caused_by.is_empty() {
+        facts.push(format!("follows from {}", finding.caused_by.join(", ")));
+    }
+    text.push(facts.join("; "));
+    text.extend(finding.next_steps.first().map(|it| format!("next: {it}")));
+    command(level(finding.severity), &properties, &text.join("\n"))
+}
+
+fn command(name: &str, properties: &[(&str, String)], text: &str) -> String {
+    let properties: Vec<String> = properties
+        .iter()
+        .map(|(key, value)| format!("{key}={}", workflow_property(value)))
+        .collect();
+    format!("::{name} {}::{}", properties.join(","), workflow_text(text))
+}
