@@ -353,10 +353,14 @@ const fn admitted_bytes() -> [[bool; 256]; FieldKind::NAMED.len()] {
 fn is_part(value: &[u8]) -> bool {
     let mut before = value;
     for _ in 0..3 {
-        let end = before.iter().rposition(|b| !b.is_ascii_digit());
-        match end {
-            Some(at) if before[at] == b'_' && at + 1 < before.len() => before = &before[..at],
-            Some(_) | None => return false,
+        let mut digits = 0;
+        while let [rest @ .., b'0'..=b'9'] = before {
+            digits += 1;
+            before = rest;
+        }
+        match before {
+            [rest @ .., b'_'] if digits > 0 => before = rest,
+            _ => return false,
         }
     }
     true
