@@ -46,6 +46,8 @@ enum Format {
     Json,
     /// A report that pastes into a bug tracker.
     Markdown,
+    /// A page for a browser, in one file.
+    Html,
 }
 
 impl Format {
@@ -54,6 +56,7 @@ impl Format {
             Self::Text => "text",
             Self::Json => "json",
             Self::Markdown => "markdown",
+            Self::Html => "html",
         }
     }
 }

@@ -3,11 +3,13 @@
 //! Text of logs, paths and names is foreign: it reaches an output only through `escape`.
 
 pub mod assemble;
+mod axis;
 mod counts;
 pub mod escape;
 pub mod explanation;
 mod figures;
 mod folder;
+mod html;
 pub mod json;
 pub mod listing;
 mod markdown;
@@ -58,6 +60,11 @@ pub const REPORTS: &[Output] = &[
         name: "markdown",
         file: "report.md",
         write: markdown::write,
+    },
+    Output {
+        name: "html",
+        file: "report.html",
+        write: html::write,
     },
 ];
 

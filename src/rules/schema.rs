@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::signals::{At, Direction};
-use crate::vocab::{Confidence, Level, Severity};
+use crate::vocab::{Confidence, Level, MarkKind, Severity, Tone};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,6 +24,9 @@ pub struct File {
     /// Balances.
     #[serde(default)]
     pub balance: Vec<BalanceDecl>,
+    /// Strips.
+    #[serde(default)]
+    pub strip: Vec<StripDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }
@@ -102,6 +105,8 @@ pub struct SignalDecl {
     /// Said even where it did not occur, if it could have been observed: `0` is worth a line.
     #[serde(default)]
     pub always: bool,
+    /// The kind of mark that its occurrences get on the time axis.
+    pub mark: Option<MarkKind>,
     /// What to collect where it cannot be observed.
     pub collect: Option<String>,
     /// Lines that are it, with the fields they must give.
@@ -446,6 +451,29 @@ pub struct BalanceDecl {
 pub struct SideDecl {
     /// What is counted, in words.
     pub what: String,
+    /// The count.
+    pub count: CountDecl,
+}
+
+/// Counts to show side by side over time.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StripDecl {
+    /// What is shown.
+    pub name: String,
+    /// One row per count and node.
+    pub rows: Vec<StripRowDecl>,
+}
+
+/// A row of a strip.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StripRowDecl {
+    /// What is counted, in words.
+    pub what: String,
+    /// Whether that is good.
+    #[serde(default)]
+    pub tone: Tone,
     /// The count.
     pub count: CountDecl,
 }

@@ -13,7 +13,7 @@ use crate::scan::{Families, Family};
 use crate::signals::{Signal, SignalSet};
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
-use rule::{Counters, compile_balance, compile_rule};
+use rule::{Counters, compile_balance, compile_rule, compile_strip};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
 /// The rule base that is shipped.
@@ -41,6 +41,7 @@ struct Loader<'t> {
     signal_origins: Vec<Origin<'t>>,
     rule_origins: Vec<Origin<'t>>,
     balance_origins: Vec<Origin<'t>>,
+    strip_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
 }
 
@@ -83,6 +84,15 @@ impl<'t> Loader<'t> {
                 |b| &b.name,
             );
         }
+        for strip in read.strip {
+            put(
+                &mut self.file.strip,
+                &mut self.strip_origins,
+                strip,
+                origin,
+                |s| &s.name,
+            );
+        }
         if read.environment.is_some() {
             self.file.environment = read.environment;
             self.environment_origin = Some(origin);
@@ -111,6 +121,11 @@ impl<'t> Loader<'t> {
         let declared = self.file.balance.iter().zip(&self.balance_origins);
         for (at, (declared, origin)) in declared.enumerate() {
             balances.push(compile_balance(at, declared, *origin, &mut counters)?);
+        }
+        let mut strips = Vec::new();
+        let declared = self.file.strip.iter().zip(&self.strip_origins);
+        for (at, (declared, origin)) in declared.enumerate() {
+            strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
         let (counters, stalls) = (counters.list, counters.stalls);
         let mut counters_of = vec![Vec::new(); signals.len()];
@@ -145,6 +160,7 @@ impl<'t> Loader<'t> {
             stalls,
             rules,
             balances,
+            strips,
             environment,
             declared: self.file,
         })

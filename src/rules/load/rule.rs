@@ -5,8 +5,8 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, nearest, signal_index};
-use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl};
-use crate::rules::{BalanceRule, Rule, Verdict};
+use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, StripDecl};
+use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
 use crate::signals::tally::{Counter, StallWatch, Window};
 use crate::time::SECOND;
@@ -46,6 +46,7 @@ impl Counters<'_> {
             windows: Vec::new(),
             values: Vec::new(),
             timed: false,
+            rated: false,
         });
         Ok(self.list.len() - 1)
     }
@@ -191,4 +192,19 @@ pub(super) fn compile_balance(
         left,
         right: right?,
     })
+}
+
+pub(super) fn compile_strip(
+    at: usize,
+    declared: &StripDecl,
+    origin: Origin<'_>,
+    counters: &mut Counters<'_>,
+) -> Result<StripRule, LoadError> {
+    let mut rows = Vec::with_capacity(declared.rows.len());
+    for row in &declared.rows {
+        let counter = counters.add(&row.count, origin)?;
+        counters.list[counter].rated = true;
+        rows.push(counter);
+    }
+    Ok(StripRule { declared: at, rows })
 }
