@@ -14,6 +14,7 @@ pub mod json;
 pub mod listing;
 mod markdown;
 pub mod model;
+mod plots;
 pub mod rulebook;
 mod text;
 pub mod wal;
@@ -23,6 +24,7 @@ use std::io::{self, Write};
 
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
+pub use plots::{PLOTS, Plot};
 
 /// How an output for people looks; machine formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -127,6 +127,7 @@ impl Context<'_> {
                 if counted.all.count > 0 {
                     rows.push(StripRow {
                         what: row.what.clone(),
+                        signal: row.count.signal.get_ref().clone(),
                         tone: row.tone,
                         node: facts.tally.node.clone(),
                         count: counted.all.count,

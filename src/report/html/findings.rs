@@ -68,13 +68,13 @@ fn one(sheet: &Sheet<'_>, finding: &Finding, is_open: bool, page: &mut Markup) {
                 page.el("div", &[], |page| {
                     page.leaf("h4", &[], "How it comes about");
                     page.paragraphs(&finding.mechanism);
+                    list("Next steps", &finding.next_steps, page);
                 });
                 page.el("div", &[], |page| {
                     let denials: Vec<String> =
                         finding.not_this.iter().map(|it| denied(it)).collect();
                     list("What this is not", &denials, page);
                     list("Not excluded", &finding.not_excluded, page);
-                    list("Next steps", &finding.next_steps, page);
                     list("Known issues", &known(finding), page);
                     list("Not observable here", &unseen(finding), page);
                 });
@@ -91,7 +91,10 @@ fn facts(sheet: &Sheet<'_>, finding: &Finding, page: &mut Markup) {
         if !finding.category.is_empty() {
             fact(page, "category", |page| page.text(&finding.category));
         }
-        fact(page, "window", |page| page.text(&whole_window(finding)));
+        page.el("div", &[("class", "long")], |page| {
+            page.leaf("dt", &[], "window");
+            page.leaf("dd", &[], &whole_window(finding));
+        });
         fact(page, "reported by", |page| {
             page.text(&named(&finding.reported_by))
         });
@@ -126,7 +129,11 @@ fn facts(sheet: &Sheet<'_>, finding: &Finding, page: &mut Markup) {
             fact(page, name, |page| page.text(&fraction(*share)));
         }
         for (name, value) in finding.subjects.iter().take(ITEMS_MAX) {
-            fact(page, name, |page| subject(value, page));
+            let class = if value.is_array() { "wide" } else { "" };
+            page.el("div", &[("class", class)], |page| {
+                page.leaf("dt", &[], name);
+                page.el("dd", &[], |page| subject(value, page));
+            });
         }
     });
 }
@@ -189,7 +196,7 @@ fn counts(finding: &Finding, page: &mut Markup) {
         .filter(|(_, it)| has_any(it))
         .count()
         - columns.len();
-    page.el("div", &[("class", "scroll")], |page| {
+    page.el("div", &[("class", "scroll fit")], |page| {
         page.el("table", &[("class", "grid small")], |page| {
             page.el("thead", &[], |page| {
                 page.el("tr", &[], |page| {

@@ -131,9 +131,14 @@ fn file(sheet: &Sheet<'_>, input: &Input, page: &mut Markup) {
                 problems(input, page);
             }
         });
-        page.leaf("td", &[], &node_name(sheet.report, &input.run, &input.node));
-        page.leaf("td", &[("class", "n")], &thousands(input.records));
-        page.leaf("td", &[("class", "n")], &thousands(input.bytes));
+        let node = node_name(sheet.report, &input.run, &input.node);
+        page.leaf("td", &[("class", "node"), ("data-what", "node")], &node);
+        let number = |page: &mut Markup, what: &str, count: u64| {
+            let attributes = [("class", "n"), ("data-what", what)];
+            page.leaf("td", &attributes, &thousands(count));
+        };
+        number(page, "records", input.records);
+        number(page, "bytes", input.bytes);
         page.el("td", &[("class", "axis")], |page| {
             let text = span(input.first.as_deref(), input.last.as_deref());
             let text = text.unwrap_or_else(|| "no time stamp".to_owned());

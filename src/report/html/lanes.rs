@@ -151,7 +151,7 @@ fn shades(counts: &[u64]) -> Vec<String> {
     let mut shades = vec![String::new(); usize::try_from(SHADES).unwrap_or(1)];
     for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let (left, right) = ends(at, counts.len());
-        let shade = (u128::from(count - 1) * u128::from(SHADES) / u128::from(most)).min(4);
+        let shade = (u128::from(*count) * u128::from(SHADES)).div_ceil(u128::from(most)) - 1;
         if let Some(d) = usize::try_from(shade)
             .ok()
             .and_then(|it| shades.get_mut(it))

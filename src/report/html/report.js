@@ -248,7 +248,7 @@
         counts.forEach((count, at) => {
           if (count === 0) return;
           const [left, right] = ends(at);
-          shades[Math.min(4, Math.floor((count - 1) * 5 / most))] += `M${left} 1h${right - left}v22h-${right - left}z`;
+          shades[Math.ceil(count * 5 / most) - 1] += `M${left} 1h${right - left}v22h-${right - left}z`;
         });
         shades.forEach((d, at) => svg.querySelector(`.q${at + 1}`).setAttribute("d", d));
       }
@@ -277,7 +277,7 @@
         const from = Math.max(0, x(Number(rect.dataset.a) / 1000));
         const to = Math.min(WIDTH, x(Number(rect.dataset.b) / 1000));
         rect.setAttribute("x", `${Math.min(from, WIDTH) / 10}%`);
-        rect.setAttribute("width", `${Math.max(0, to - from) / 10}%`);
+        rect.setAttribute("width", `${Math.max(3, to - from) / 10}%`);
         rect.setAttribute("visibility", to < 0 || from > WIDTH ? "hidden" : "visible");
       }
       const shown = $("tl-shown");

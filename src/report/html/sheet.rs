@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::report::axis::Axis;
 use crate::report::counts::node_name;
 use crate::report::model::{Finding, Report, Series};
-use crate::vocab::Severity;
+use crate::vocab::{Severity, Tone};
 
 /// A report made ready for the page.
 pub(super) struct Sheet<'r> {
@@ -91,6 +91,13 @@ impl<'r> Sheet<'r> {
     /// How bad the worst finding is that counts a signal.
     pub(super) fn severity(&self, signal: &str) -> Option<Severity> {
         self.severities.get(signal).copied()
+    }
+
+    /// Whether an occurrence of a signal is good news, as far as a strip says so.
+    pub(super) fn is_good(&self, signal: &str) -> bool {
+        let rows = self.report.timeline.strips.iter().flat_map(|it| &it.rows);
+        let mut own = rows.filter(|it| it.signal == signal).peekable();
+        own.peek().is_some() && own.all(|it| it.tone == Tone::Good)
     }
 
     /// A finding by its id.

@@ -63,7 +63,7 @@ fn one(sheet: &Sheet<'_>, name: &str, page: &mut Markup) {
             page.leaf("code", &[], name);
             page.leaf("span", &[("class", "n")], &thousands(total));
             if let Some(row) = rows.first() {
-                page.leaf("span", &[("class", "title")], &row.what);
+                page.prose_in("span", &[("class", "title")], &row.what);
             }
         });
         page.el("div", &[("class", "body")], |page| {
@@ -73,6 +73,13 @@ fn one(sheet: &Sheet<'_>, name: &str, page: &mut Markup) {
                 }
             });
             page.left_out(nodes.len().saturating_sub(NODES_MAX), "nodes");
+            if total == 0 {
+                page.leaf(
+                    "p",
+                    &[("class", "sub")],
+                    "None, where the logs would have shown it.",
+                );
+            }
             let cited = rows.iter().flat_map(|it| &it.evidence);
             let mut left = 0;
             page.el("ol", &[("class", "evidence")], |page| {

@@ -87,6 +87,7 @@ fn intro(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
             ("medium", "medium"),
             ("low", "low or info"),
             ("other", "by none"),
+            ("good", "good news"),
         ] {
             page.el("span", &[("class", "key")], |page| {
                 let class = format!("swatch {class}");
@@ -256,8 +257,14 @@ fn windows(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
 /// A stretch as a bar, never narrower than can be seen.
 fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
     let view = axis.focus;
-    let (left, _) = percent(view, first.max(view.from * 1000));
-    let (length, _) = percent(View { from: 0, ..view }, (last - first).max(0));
+    let (begin, end) = (view.from * 1000, view.to() * 1000);
+    let from = first.clamp(begin, end);
+    // Never narrower than can be seen: a moment has a window too.
+    let least = view.seconds() * 4;
+    let to = last.clamp(begin, end).max(from + least);
+    let (left, _) = percent(view, from);
+    let (length, _) = percent(View { from: 0, ..view }, to - from);
+    let is_shown = last >= begin && first <= end;
     let (first, last) = (first.to_string(), last.to_string());
     let attributes = [
         ("class", class),
@@ -265,6 +272,7 @@ fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
         ("y", "7"),
         ("width", length.as_str()),
         ("height", "10"),
+        ("visibility", if is_shown { "visible" } else { "hidden" }),
         ("data-a", first.as_str()),
         ("data-b", last.as_str()),
     ];
@@ -345,8 +353,12 @@ fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, 
                 });
             }
             for row in node.rows.iter().take(LANES_MAX) {
-                let severity = sheet.severity(&row.signal).map_or("none", |it| it.word());
-                let class = format!("row it lane {severity}");
+                let color = if sheet.is_good(&row.signal) {
+                    "good"
+                } else {
+                    sheet.severity(&row.signal).map_or("none", |it| it.word())
+                };
+                let class = format!("row it lane {color}");
                 page.el("div", &[("class", &class), ("title", &row.what)], |page| {
                     let to = format!("s-{}", anchor(&row.signal));
                     page.link(&to, &[("class", "name")], |page| page.text(&row.signal));

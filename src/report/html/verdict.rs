@@ -24,14 +24,17 @@ pub(super) const NAMES_MAX: usize = 8;
 
 /// The verdict in one sentence, without markup.
 pub(super) fn title(report: &Report) -> String {
-    let text = match worst(report) {
+    match worst(report) {
         Some(finding) if finding.severity > Severity::Low => finding.title.clone(),
         Some(finding) => format!("Nothing above low found; the most is: {}", finding.title),
-        None => nothing_found(report),
-    };
-    let mut chars = text.chars();
-    let first = chars.next().map(|it| it.to_uppercase().to_string());
-    format!("{}{}", first.unwrap_or_default(), chars.as_str())
+        None => {
+            // A finding's title may begin with a node's name; this begins with a word.
+            let text = nothing_found(report);
+            let mut chars = text.chars();
+            let first = chars.next().map(|it| it.to_uppercase().to_string());
+            format!("{}{}", first.unwrap_or_default(), chars.as_str())
+        }
+    }
 }
 
 /// Writes the verdict and the incidents.

@@ -57,6 +57,8 @@ pub struct Strip {
 pub struct StripRow {
     /// What is counted.
     pub what: String,
+    /// The signal of which it counts all or a part.
+    pub signal: String,
     /// Whether that is good.
     pub tone: Tone,
     /// The reporter.
