@@ -4,7 +4,9 @@ mod analyze;
 mod explain;
 mod lines;
 mod options;
+mod output;
 mod progress;
+mod render;
 mod rules;
 mod wal;
 
@@ -32,6 +34,8 @@ enum Command {
     Lines(lines::Arguments),
     /// Says of a line whether and why it counts for a rule, and why the rule fires or keeps silent.
     Explain(explain::Arguments),
+    /// Prints another output from a kept report.json.
+    Render(render::Arguments),
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
@@ -79,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
+        Command::Render(arguments) => render::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),

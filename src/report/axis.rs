@@ -7,6 +7,9 @@ use crate::vocab::Severity;
 /// Bars side by side.
 const BARS_MAX: i64 = 200;
 
+/// Steps around the findings at least.
+const STEPS_MIN: i64 = 60;
+
 /// Ticks of an axis at most.
 const TICKS_MAX: i64 = 6;
 
@@ -78,7 +81,8 @@ impl Axis {
             .map(windows)
             .find(|(low, high)| low <= high)
             .unwrap_or((low, high));
-        let margin = ((last - first) / 20).max(2 * step);
+        // A moment alone says little: at least a minute's worth of steps are around it.
+        let margin = ((last - first) / 20).max((STEPS_MIN * step - (last - first)) / 2);
         let (from, to) = ((first - margin).max(low), (last + margin).min(high));
         let is_small = from <= to && (to - from) < (high - low) / 2;
         let focus = if is_small {

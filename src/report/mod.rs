@@ -15,8 +15,10 @@ pub mod listing;
 mod markdown;
 pub mod model;
 mod plots;
+mod positions;
 pub mod rulebook;
 mod text;
+mod tones;
 pub mod wal;
 mod width;
 

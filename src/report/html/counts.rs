@@ -14,7 +14,8 @@ const COLUMNS_MAX: usize = 10;
 
 /// Rows of a table, and the bytes for them.
 const ROWS_MAX: usize = 300;
-const ROW_BYTES: usize = 250_000;
+const ROW_BYTES: usize = 160_000;
+const CODE_BYTES: usize = 40_000;
 
 /// Bars of a small picture.
 const SPARKS: i64 = 40;
@@ -92,7 +93,8 @@ fn table(sheet: &Sheet<'_>, what: &str, grid: &Grid, has_signals: bool, page: &m
                 });
             });
             let groups = groups(&grid.rows);
-            left = page.bounded(groups, ROWS_MAX, ROW_BYTES, |page, rows| {
+            let bytes_max = if has_signals { ROW_BYTES } else { CODE_BYTES };
+            left = page.bounded(groups, ROWS_MAX, bytes_max, |page, rows| {
                 let places = sheet.places(with_counts(&grid, rows));
                 page.el("tbody", &[("class", "it"), ("data-n", &places)], |page| {
                     for row in rows {

@@ -14,12 +14,12 @@ use super::{evidence, signals};
 
 /// Findings told, and the bytes for them.
 const FINDINGS_MAX: usize = 60;
-const FINDING_BYTES: usize = 500_000;
+const FINDING_BYTES: usize = 300_000;
 
 /// Items of a list in a finding, and records cited for it.
 const ITEMS_MAX: usize = 12;
-const CITED_MAX: usize = 8;
-const CITED_BYTES: usize = 60_000;
+const CITED_MAX: usize = 16;
+const CITED_BYTES: usize = 50_000;
 
 /// Columns of a finding's counts.
 const COLUMNS_MAX: usize = 10;
@@ -96,7 +96,7 @@ fn facts(sheet: &Sheet<'_>, finding: &Finding, page: &mut Markup) {
             page.leaf("dd", &[], &whole_window(finding));
         });
         fact(page, "reported by", |page| {
-            page.text(&named(&finding.reported_by))
+            page.text(&named(&finding.reported_by));
         });
         if !finding.accused.is_empty() {
             fact(page, "accused", |page| page.text(&named(&finding.accused)));
@@ -285,7 +285,7 @@ fn cited(finding: &Finding, page: &mut Markup) {
         page.text("All records of its signals: ");
         for signal in finding.signals.iter().take(ITEMS_MAX) {
             page.link(&signals::anchor_of(signal), &[("class", "value")], |page| {
-                page.text(signal)
+                page.text(signal);
             });
         }
     });

@@ -13,8 +13,8 @@ use super::timeline::ticks;
 
 /// Inputs and nodes listed, and the bytes for each list.
 const INPUTS_MAX: usize = 400;
-const INPUT_BYTES: usize = 180_000;
-const NODE_BYTES: usize = 60_000;
+const INPUT_BYTES: usize = 100_000;
+const NODE_BYTES: usize = 40_000;
 
 /// Starts of a process and problems of an input.
 const STARTS_MAX: usize = 3;
@@ -41,7 +41,7 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
                 page,
                 |page| {
                     left = page.bounded(nodes, INPUTS_MAX, NODE_BYTES, |page, it| {
-                        node(sheet, it, page)
+                        node(sheet, it, page);
                     });
                 },
             );
@@ -113,7 +113,7 @@ fn files(sheet: &Sheet<'_>, page: &mut Markup) {
             page.el("tbody", &[], |page| {
                 let inputs = &sheet.report.inputs;
                 left = page.bounded(inputs, INPUTS_MAX, INPUT_BYTES, |page, it| {
-                    file(sheet, it, page)
+                    file(sheet, it, page);
                 });
             });
         });

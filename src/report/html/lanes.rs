@@ -12,8 +12,8 @@ pub(super) const WIDTH: i64 = 1_000;
 /// The height of a lane.
 const HEIGHT: u64 = 24;
 
-/// Steps with a count over all lanes of a page.
-const POINTS_MAX: usize = 40_000;
+/// Bytes of what the script gets.
+const DATA_BYTES: usize = 180_000;
 
 /// Shades of a strip.
 const SHADES: u64 = 5;
@@ -72,38 +72,41 @@ impl Lanes {
         });
     }
 
-    /// The lanes' counts for the script: of each the step and the count by turns, steps as distances.
-    pub(super) fn data(&self, axis: &Axis) -> serde_json::Value {
+    /// The lanes' counts for the script: of each the step and the count by turns, steps as distances. Steps are joined
+    /// until the whole is short enough.
+    pub(super) fn data(&self, axis: &Axis) -> String {
         let mut step = axis.step;
-        let joined = loop {
-            let joined: Vec<Vec<(i64, u64)>> =
-                self.points.iter().map(|it| rejoin(it, step)).collect();
-            let sum: usize = joined.iter().map(Vec::len).sum();
-            // A lane keeps two steps at least, and there are fewer lanes than that.
-            if sum <= POINTS_MAX.max(2 * joined.len()) {
-                break joined;
+        loop {
+            let data = self.in_steps(axis, step);
+            // A step wider than all the time leaves one count a lane.
+            if data.len() <= DATA_BYTES || step > 2 * axis.whole.seconds() {
+                return data;
             }
             step *= 2;
-        };
-        let flat = joined.iter().map(|points| {
+        }
+    }
+
+    fn in_steps(&self, axis: &Axis, step: i64) -> String {
+        let flat = self.points.iter().map(|points| {
             let mut before = 0;
             let mut flat: Vec<i64> = Vec::with_capacity(points.len() * 2);
-            for (at, count) in points {
+            for (at, count) in rejoin(points, step) {
                 flat.push(at - before);
-                flat.push(i64::try_from(*count).unwrap_or(i64::MAX));
-                before = *at;
+                flat.push(i64::try_from(count).unwrap_or(i64::MAX));
+                before = at;
             }
             flat
         });
         let view = |view: View| [view.from, view.to()];
-        serde_json::json!({
+        let data = serde_json::json!({
             "start": axis.start.0.div_euclid(crate::time::SECOND),
             "dated": axis.is_dated,
             "step": step,
             "whole": view(axis.whole),
             "focus": view(axis.focus),
             "lanes": flat.collect::<Vec<_>>(),
-        })
+        });
+        data.to_string()
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::report::escape;
 
 /// Characters of one text; what is longer is cut and said to be.
-const TEXT_MAX: usize = 1_000;
+const TEXT_MAX: usize = 700;
 
 /// Attributes of an element: name and value.
 pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
@@ -61,7 +61,11 @@ impl Markup {
             self.page.push_str(name);
             if !value.is_empty() {
                 self.page.push_str("=\"");
-                self.page.push_str(&escape::html(value));
+                if matches!(*name, "title" | "aria-label") {
+                    self.page.push_str(&escape::html(&capped(value)));
+                } else {
+                    self.page.push_str(&escape::html(value));
+                }
                 self.page.push('"');
             }
         }
@@ -120,9 +124,9 @@ impl Markup {
         self.page.push_str(text);
     }
 
-    /// Numbers for the script.
-    pub(super) fn json(&mut self, value: &serde_json::Value) {
-        self.page.push_str(&escape::html_json(&value.to_string()));
+    /// JSON for the script.
+    pub(super) fn json(&mut self, json: &str) {
+        self.page.push_str(&escape::html_json(json));
     }
 
     /// Writes items until there are `items_max` of them or they fill `bytes_max` bytes, and says how many are left out:

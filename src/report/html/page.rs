@@ -10,8 +10,9 @@ use super::verdict;
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Nodes to choose from in the filter.
+/// Nodes to choose from in the filter, and the bytes for them.
 const NODES_MAX: usize = 200;
+const NODE_BYTES: usize = 20_000;
 
 /// The sections that a page may have, by id.
 const SECTIONS: [(&str, &str); 12] = [
@@ -61,7 +62,7 @@ pub(super) fn whole(sheet: &Sheet<'_>, lanes: &Lanes, body: &Markup) -> String {
     head.el("style", &[], |head| head.asset(STYLE));
     head.asset("</head>\n<body>\n");
     head.link("main", &[("class", "skip")], |head| {
-        head.text("Skip to the report")
+        head.text("Skip to the report");
     });
     bar(sheet, &mut head);
     head.asset("<div class=\"frame\">\n");
@@ -112,9 +113,10 @@ fn bar(sheet: &Sheet<'_>, page: &mut Markup) {
                     &[("id", "filter-node"), ("aria-label", "Node")],
                     |page| {
                         page.leaf("option", &[("value", "")], "All nodes");
-                        for (at, node) in sheet.nodes.iter().take(NODES_MAX).enumerate() {
+                        let nodes = sheet.nodes.iter().enumerate();
+                        page.bounded(nodes, NODES_MAX, NODE_BYTES, |page, (at, node)| {
                             page.leaf("option", &[("value", &at.to_string())], node);
-                        }
+                        });
                     },
                 );
                 page.el(

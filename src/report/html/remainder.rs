@@ -12,7 +12,7 @@ use super::sheet::Sheet;
 
 /// Items of each list, and the bytes for each.
 const ITEMS_MAX: usize = 200;
-const ITEM_BYTES: usize = 100_000;
+const ITEM_BYTES: usize = 50_000;
 
 /// Parts of a balance's side, explanations of a remainder, names in a row.
 const PARTS_MAX: usize = 10;
@@ -29,7 +29,7 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
             page.el("div", &[("class", "balances")], |page| {
                 let balances = &sheet.report.balances;
                 let left = page.bounded(balances, ITEMS_MAX, ITEM_BYTES, |page, it| {
-                    balance(sheet, it, page)
+                    balance(sheet, it, page);
                 });
                 page.left_out(left, "balances");
             });
@@ -37,7 +37,7 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     }
     if sheet.report.records.total > 0 {
         page.section("unexplained", "Unexplained", |page| {
-            coverage(&sheet.report.coverage, page)
+            coverage(&sheet.report.coverage, page);
         });
     }
     unseen(sheet, page);
@@ -119,7 +119,7 @@ fn coverage(coverage: &Coverage, page: &mut Markup) {
                         page.leaf("td", &[("class", "n")], &thousands(it.count));
                         page.leaf("td", &[], it.level.class().key());
                         page.el("td", &[], |page| {
-                            page.leaf("code", &[("class", "log")], &it.template)
+                            page.leaf("code", &[("class", "log")], &it.template);
                         });
                         page.el("td", &[], |page| {
                             page.leaf("code", &[("class", "log")], &place(it.example.as_ref()));
@@ -143,7 +143,7 @@ fn coverage(coverage: &Coverage, page: &mut Markup) {
             page,
             |page| {
                 left = page.bounded(&coverage.near_misses, ITEMS_MAX, ITEM_BYTES, |page, it| {
-                    near(it, page)
+                    near(it, page);
                 });
             },
         );

@@ -1,11 +1,14 @@
 //! What all sections of the page look up: the names of nodes, the rates by signal and node, the time axis.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::axis::Axis;
 use crate::report::counts::node_name;
 use crate::report::model::{Finding, Report, Series};
-use crate::vocab::{Severity, Tone};
+use crate::report::tones::Tones;
+
+/// Nodes by which a thing can be filtered.
+const PLACES_MAX: usize = 100;
 
 /// A report made ready for the page.
 pub(super) struct Sheet<'r> {
@@ -13,35 +16,32 @@ pub(super) struct Sheet<'r> {
     pub(super) axis: Option<Axis>,
     /// Every node that counts or concludes anything, by the name that tables have for it.
     pub(super) nodes: Vec<String>,
+    pub(super) tones: Tones<'r>,
+    places: BTreeMap<String, usize>,
     series: BTreeMap<(&'r str, String), &'r Series>,
-    severities: BTreeMap<&'r str, Severity>,
 }
 
 impl<'r> Sheet<'r> {
     pub(super) fn of(report: &'r Report) -> Self {
         let mut nodes: Vec<String> = Vec::new();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         let environment = report.environment.iter().map(|it| (&it.run, &it.node));
         let counted = report.signals.iter().map(|it| (&it.run, &it.node));
         let read = report.inputs.iter().map(|it| (&it.run, &it.node));
         for (run, node) in environment.chain(counted).chain(read) {
             let name = node_name(report, run, node);
-            if seen.insert(name.clone()) {
+            if !places.contains_key(&name) {
+                places.insert(name.clone(), nodes.len());
                 nodes.push(name);
             }
         }
         let series = report.timeline.series.iter();
-        let mut severities: BTreeMap<&str, Severity> = BTreeMap::new();
-        for finding in &report.findings {
-            for signal in &finding.signals {
-                let worst = severities.entry(signal).or_insert(finding.severity);
-                *worst = (*worst).max(finding.severity);
-            }
-        }
         Self {
             report,
             axis: Axis::of(report),
             nodes,
+            tones: Tones::of(report),
+            places,
             series: series
                 .map(|it| {
                     (
@@ -50,16 +50,18 @@ impl<'r> Sheet<'r> {
                     )
                 })
                 .collect(),
-            severities,
         }
     }
 
-    /// The places in `nodes` of some names, for the filter.
+    /// The places in `nodes` of some names, for the filter; of very many none, so that no filter hides them.
     pub(super) fn places<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
-        let places: Vec<String> = names
-            .filter_map(|name| self.nodes.iter().position(|it| it == name))
-            .map(|at| at.to_string())
+        let places: BTreeSet<usize> = names
+            .filter_map(|it| self.places.get(it).copied())
             .collect();
+        if places.len() > PLACES_MAX {
+            return String::new();
+        }
+        let places: Vec<String> = places.iter().map(ToString::to_string).collect();
         places.join(" ")
     }
 
@@ -73,7 +75,7 @@ impl<'r> Sheet<'r> {
     pub(super) fn names(&self, finding: &Finding, nodes: &[String]) -> Vec<String> {
         let named = |node: &String| {
             let name = node_name(self.report, &finding.run, node);
-            if self.nodes.contains(&name) {
+            if self.places.contains_key(&name) {
                 name
             } else {
                 node.clone()
@@ -86,18 +88,6 @@ impl<'r> Sheet<'r> {
     pub(super) fn points(&self, signal: &str, node: &str) -> &'r [(i64, u64)] {
         let found = self.series.get(&(signal, node.to_owned()));
         found.map_or(&[], |it| &it.points)
-    }
-
-    /// How bad the worst finding is that counts a signal.
-    pub(super) fn severity(&self, signal: &str) -> Option<Severity> {
-        self.severities.get(signal).copied()
-    }
-
-    /// Whether an occurrence of a signal is good news, as far as a strip says so.
-    pub(super) fn is_good(&self, signal: &str) -> bool {
-        let rows = self.report.timeline.strips.iter().flat_map(|it| &it.rows);
-        let mut own = rows.filter(|it| it.signal == signal).peekable();
-        own.peek().is_some() && own.all(|it| it.tone == Tone::Good)
     }
 
     /// A finding by its id.

@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 
 /// Signals told, and the bytes for them.
 const SIGNALS_MAX: usize = 250;
-const SIGNAL_BYTES: usize = 400_000;
+const SIGNAL_BYTES: usize = 160_000;
 
 /// Nodes of a signal, values of a field, records of a signal.
 const NODES_MAX: usize = 12;
@@ -84,7 +84,7 @@ fn one(sheet: &Sheet<'_>, name: &str, page: &mut Markup) {
             let mut left = 0;
             page.el("ol", &[("class", "evidence")], |page| {
                 left = page.bounded(cited, CITED_MAX, SIGNAL_BYTES, |page, it| {
-                    evidence::write(it, page)
+                    evidence::write(it, page);
                 });
             });
             page.left_out(left, "records");

@@ -12,7 +12,7 @@ use super::timeline::scale;
 /// Strips, rows of a strip, and the bytes for all of them.
 const STRIPS_MAX: usize = 6;
 const ROWS_MAX: usize = 40;
-const STRIP_BYTES: usize = 200_000;
+const STRIP_BYTES: usize = 100_000;
 
 /// Writes the strips.
 pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {

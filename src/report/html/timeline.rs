@@ -17,12 +17,15 @@ use super::verdict::rank;
 const NODES_MAX: usize = 12;
 const LANES_MAX: usize = 12;
 
+/// Bytes of all lanes.
+const NODE_BYTES: usize = 240_000;
+
 /// Findings with a row of their own.
 const WINDOWS_MAX: usize = 12;
 
 /// Marks of a node, and the bytes for them.
 const MARKS_MAX: usize = 100;
-const MARK_BYTES: usize = 30_000;
+const MARK_BYTES: usize = 20_000;
 
 /// Writes the timeline.
 pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
@@ -34,12 +37,10 @@ pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
             overview(sheet, axis, page);
             scale(axis, axis.focus, page);
             windows(sheet, axis, page);
-            let mut nodes = nodes(sheet);
-            let left = nodes.len().saturating_sub(NODES_MAX);
-            nodes.truncate(NODES_MAX);
-            for node in &nodes {
+            let nodes = nodes(sheet);
+            let left = page.bounded(&nodes, NODES_MAX, NODE_BYTES, |page, node| {
                 one_node(sheet, axis, lanes, node, page);
-            }
+            });
             page.left_out(left, "nodes");
         });
     });
@@ -297,25 +298,28 @@ fn nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
     keys.sort_unstable();
     keys.dedup();
     for (run, id) in keys {
-        let own = |it: &&SignalRow| it.run == *run && it.node == *id;
-        nodes.push(Node {
+        let mut node = Node {
             run,
             id,
             name: node_name(report, run, id),
-            rows: report.signals.iter().filter(own).collect(),
-        });
-    }
-    for node in &mut nodes {
-        let name = node.name.clone();
-        node.rows
-            .retain(|it| !sheet.points(&it.signal, &name).is_empty());
-        node.rows.sort_by_key(|it| {
-            (
-                Reverse(sheet.severity(&it.signal)),
-                Reverse(it.count),
-                it.signal.as_str(),
-            )
-        });
+            rows: Vec::new(),
+        };
+        if nodes.len() < NODES_MAX {
+            let own = |it: &&SignalRow| it.run == *run && it.node == *id;
+            let name = &node.name;
+            let has_points = |it: &&SignalRow| !sheet.points(&it.signal, name).is_empty();
+            node.rows = report
+                .signals
+                .iter()
+                .filter(own)
+                .filter(has_points)
+                .collect();
+            node.rows.sort_by_key(|it| {
+                let severity = sheet.tones.severity(&it.signal);
+                (Reverse((severity, it.count)), it.signal.as_str())
+            });
+        }
+        nodes.push(node);
     }
     nodes
 }
@@ -343,7 +347,7 @@ fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, 
                         &[("class", "marks"), ("role", "img"), ("aria-label", &label)],
                         |page| {
                             left = page.bounded(&marks, MARKS_MAX, MARK_BYTES, |page, it| {
-                                mark(axis, it, page)
+                                mark(axis, it, page);
                             });
                         },
                     );
@@ -353,10 +357,13 @@ fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, 
                 });
             }
             for row in node.rows.iter().take(LANES_MAX) {
-                let color = if sheet.is_good(&row.signal) {
+                let color = if sheet.tones.is_good(&row.signal) {
                     "good"
                 } else {
-                    sheet.severity(&row.signal).map_or("none", |it| it.word())
+                    sheet
+                        .tones
+                        .severity(&row.signal)
+                        .map_or("none", |it| it.word())
                 };
                 let class = format!("row it lane {color}");
                 page.el("div", &[("class", &class), ("title", &row.what)], |page| {

@@ -14,7 +14,7 @@ use super::sheet::Sheet;
 
 /// Incidents told, and the bytes for them.
 const INCIDENTS_MAX: usize = 40;
-const INCIDENT_BYTES: usize = 120_000;
+const INCIDENT_BYTES: usize = 60_000;
 
 /// Findings of one incident.
 const CHAIN_MAX: usize = 12;
@@ -49,7 +49,7 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
                     badge(page, finding.severity);
                     page.leaf("span", &[("class", "sure")], finding.confidence.word());
                     page.link(&finding.id, &[("class", "ref")], |page| {
-                        page.text(&finding.id)
+                        page.text(&finding.id);
                     });
                     page.leaf("code", &[], &finding.rule);
                 } else {
@@ -239,7 +239,7 @@ fn one_incident(sheet: &Sheet<'_>, incident: &Incident, page: &mut Markup) {
                 return;
             }
             page.el("div", &[("class", "leads")], |page| {
-                page.leaf("span", &[], "leads to")
+                page.leaf("span", &[], "leads to");
             });
             page.el("div", &[("class", "effects")], |page| {
                 let left =

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::report::figures::{counted, thousands};
+use crate::report::positions::{self, Range, about, held, list, position, text};
 
 use super::lanes::WIDTH;
 use super::markup::Markup;
@@ -11,17 +12,14 @@ use super::sheet::Sheet;
 
 /// WALs, and the bytes for all of them.
 const WALS_MAX: usize = 30;
-const WAL_BYTES: usize = 200_000;
+const WAL_BYTES: usize = 100_000;
 
 /// Segments and problems of a WAL.
 const ITEMS_MAX: usize = 60;
 
 /// Writes the WALs that the report has.
 pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
-    // By key and not by type: a report from elsewhere may lack what this version writes.
-    let Ok(Value::Array(wals)) = serde_json::to_value(&sheet.report.wal) else {
-        return;
-    };
+    let wals = positions::wals(sheet.report);
     if wals.is_empty() {
         return;
     }
@@ -31,74 +29,83 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     });
 }
 
-/// A range of positions, both ends in it.
-type Range = (u64, u64);
-
 fn one(wal: &Value, page: &mut Markup) {
     let verdict = text(wal, "verdict");
     let class = format!("wal it {verdict}");
     let segments = list(wal, "segments");
-    let missing: Vec<Range> = list(wal, "missing").iter().filter_map(pair).collect();
     let problems = list(wal, "problems");
-    let held: Vec<Range> = segments.iter().filter_map(held).collect();
-    let named = segments.iter().filter_map(|it| position(it, "name_lsn"));
-    let ends = held
-        .iter()
-        .chain(&missing)
-        .flat_map(|(low, high)| [*low, *high]);
-    let (low, high) = ends
-        .chain(named)
-        .fold((u64::MAX, 0), |(low, high), at| (low.min(at), high.max(at)));
     page.el("div", &[("class", &class)], |page| {
         page.el("h3", &[], |page| {
             page.leaf("code", &[], &text(wal, "path"));
             let class = format!("verdict {verdict}");
             page.leaf("span", &[("class", &class)], &verdict);
         });
-        let records = wal.get("records").and_then(Value::as_u64).unwrap_or(0);
-        let layout = format!(
-            "Layout {}; {} in {}; positions {} .. {}",
-            text(wal, "layout"),
-            counted(records, "record", "records"),
-            counted(
-                u64::try_from(segments.len()).unwrap_or(0),
-                "segment",
-                "segments"
-            ),
-            thousands(low.min(high)),
-            thousands(high),
-        );
-        page.leaf("p", &[("class", "sub")], &layout);
-        page.el("div", &[("class", "tl")], |page| {
-            for segment in segments.iter().take(ITEMS_MAX) {
-                lane(segment, problems, (low, high), page);
-            }
-            if !missing.is_empty() {
-                page.el("div", &[("class", "row")], |page| {
-                    page.leaf("span", &[("class", "name")], "in no segment");
-                    stretches((low, high), page, |page| {
-                        for range in missing.iter().take(ITEMS_MAX) {
-                            bar("missing", *range, (low, high), page);
-                        }
-                    });
-                    let sum: u64 = missing.iter().map(|(a, b)| b.saturating_sub(*a) + 1).sum();
-                    page.leaf("span", &[("class", "sum")], &thousands(sum));
-                });
-            }
-            page.left_out(segments.len().saturating_sub(ITEMS_MAX), "segments");
-        });
+        page.leaf("p", &[("class", "sub")], &summary(wal));
+        if let Some(whole) = positions::whole(wal) {
+            page.el("div", &[("class", "tl")], |page| {
+                for segment in segments.iter().take(ITEMS_MAX) {
+                    lane(segment, problems, whole, page);
+                }
+                missing(wal, whole, page);
+                page.left_out(segments.len().saturating_sub(ITEMS_MAX), "segments");
+            });
+        }
         if !problems.is_empty() {
-            table(
-                &["Kind", "Segment", "Position", "What", "Consequence"],
-                page,
-                |page| {
-                    for problem in problems.iter().take(ITEMS_MAX) {
-                        row(problem, page);
-                    }
-                },
-            );
+            let header = ["Kind", "Segment", "Position", "What", "Consequence"];
+            table(&header, page, |page| {
+                for problem in problems.iter().take(ITEMS_MAX) {
+                    row(problem, page);
+                }
+            });
             page.left_out(problems.len().saturating_sub(ITEMS_MAX), "problems");
         }
+    });
+}
+
+fn summary(wal: &Value) -> String {
+    let segments = list(wal, "segments");
+    let records = wal.get("records").and_then(Value::as_u64).unwrap_or(0);
+    let count = u64::try_from(segments.len()).unwrap_or(u64::MAX);
+    let first = segments
+        .iter()
+        .map(|it| text(it, "first_lsn"))
+        .find(|it| !it.is_empty());
+    let last = segments
+        .iter()
+        .rev()
+        .map(|it| text(it, "last_lsn"))
+        .find(|it| !it.is_empty());
+    let reach = match (first, last) {
+        (Some(first), Some(last)) => format!("; from position {first} to {last}"),
+        _ => String::new(),
+    };
+    format!(
+        "Layout {}; {} in {}{reach}. A dark line is where a segment begins by its name.",
+        text(wal, "layout"),
+        counted(records, "record", "records"),
+        counted(count, "segment", "segments"),
+    )
+}
+
+/// What no segment holds.
+fn missing(wal: &Value, whole: Range, page: &mut Markup) {
+    let missing = positions::missing(wal);
+    if missing.is_empty() {
+        return;
+    }
+    page.el("div", &[("class", "row")], |page| {
+        page.leaf("span", &[("class", "name")], "in no segment");
+        stretches(whole, page, |page| {
+            for range in missing.iter().take(ITEMS_MAX) {
+                bar("missing", *range, whole, page);
+            }
+        });
+        let count = u64::try_from(missing.len()).unwrap_or(u64::MAX);
+        page.leaf(
+            "span",
+            &[("class", "sum")],
+            &counted(count, "hole", "holes"),
+        );
     });
 }
 
@@ -114,19 +121,16 @@ fn lane(segment: &Value, problems: &[Value], whole: Range, page: &mut Markup) {
                 bar("named", (at, at), whole, page);
             }
             for problem in problems.iter().filter(|it| text(it, "segment") == file) {
-                if let Some(at) = position(problem, "lsn") {
-                    let to = position(problem, "lsn_to").unwrap_or(at);
-                    let class = if text(problem, "severity") == "damage" {
-                        "damage"
-                    } else {
-                        "residue"
-                    };
-                    bar(class, (at, to), whole, page);
+                if let Some(range) = about(problem) {
+                    let is_damage = text(problem, "severity") == "damage";
+                    let class = if is_damage { "damage" } else { "residue" };
+                    bar(class, range, whole, page);
                 }
             }
         });
-        let entries = segment.get("entries").and_then(Value::as_u64).unwrap_or(0);
-        page.leaf("span", &[("class", "sum")], &thousands(entries));
+        let entries = segment.get("entries").and_then(Value::as_u64);
+        let entries = thousands(entries.unwrap_or(0));
+        page.leaf("span", &[("class", "sum"), ("title", "entries")], &entries);
     });
 }
 
@@ -172,7 +176,7 @@ fn row(problem: &Value, page: &mut Markup) {
             page.leaf("span", &[("class", "dim")], &text(problem, "severity"));
         });
         page.el("td", &[], |page| {
-            page.leaf("code", &[("class", "log")], &text(problem, "segment"))
+            page.leaf("code", &[("class", "log")], &text(problem, "segment"));
         });
         let positions: Vec<String> = ["lsn", "lsn_to"]
             .iter()
@@ -183,49 +187,4 @@ fn row(problem: &Value, page: &mut Markup) {
         page.prose_in("td", &[], &text(problem, "detail"));
         page.prose_in("td", &[], &text(problem, "consequence"));
     });
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    let found = value.get(key).and_then(Value::as_array);
-    found.map_or(&[], Vec::as_slice)
-}
-
-/// A text or a number as text.
-fn text(value: &Value, key: &str) -> String {
-    match value.get(key) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        None | Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
-            String::new()
-        }
-    }
-}
-
-/// The positions from a segment's first to its last record.
-fn held(segment: &Value) -> Option<Range> {
-    let (first, last) = (
-        position(segment, "first_lsn")?,
-        position(segment, "last_lsn")?,
-    );
-    Some((first.min(last), first.max(last)))
-}
-
-fn pair(value: &Value) -> Option<Range> {
-    let [first, last] = value.as_array()?.as_slice() else {
-        return None;
-    };
-    Some((number(first)?, number(last)?))
-}
-
-fn position(value: &Value, key: &str) -> Option<u64> {
-    number(value.get(key)?)
-}
-
-/// A position: a number, or text where the system writes hexadecimal.
-fn number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let text = value.as_str()?;
-        let digits = text.strip_prefix("0x").unwrap_or(text);
-        u64::from_str_radix(digits, 16).ok()
-    })
 }

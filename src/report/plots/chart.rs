@@ -178,12 +178,12 @@ impl Chart {
                 Labelled {
                     from: self.from,
                     to: self.to,
-                    labelled: ticks,
+                    points: ticks,
                 },
                 Labelled {
                     from: 0,
-                    to: i64::from(lanes) * LANE,
-                    labelled: middles,
+                    to: i64::from(lanes) * LANE + if panel.marks.is_empty() { 0 } else { LANE },
+                    points: middles,
                 },
             )?;
         let name = |middle: &i64| {
@@ -217,25 +217,38 @@ impl Chart {
                 )
             }))?;
         }
-        let top = i64::from(lanes) * LANE;
-        for (at, name) in panel
-            .marks
-            .iter()
-            .map(|(at, name)| (at.div_euclid(1000), *name))
-        {
+        self.marks(&mut chart, panel)
+    }
+
+    /// The names of marks stand above the lanes, as far as there is room for one beside the other.
+    fn marks(
+        &self,
+        chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<Labelled, Labelled>>,
+        panel: &Panel,
+    ) -> Result<(), Fault> {
+        let lanes = i64::try_from(panel.lanes.len())?;
+        let top = lanes * LANE;
+        let room = (self.to - self.from) / 14;
+        let mut free = self.from;
+        for (millis, name) in &panel.marks {
+            let at = millis.div_euclid(1000);
             if at < self.from || at > self.to {
                 continue;
             }
-            chart.draw_series([PathElement::new([(at, 0), (at, top)], INK)])?;
-            let text = ("sans-serif", 11).into_font().color(&INK);
-            chart.draw_series([Text::new(name, (at, top), text)])?;
+            chart.draw_series([PathElement::new([(at, 0), (at, top + LANE / 2)], INK)])?;
+            if at >= free {
+                let text = ("sans-serif", 11).into_font().color(&INK);
+                chart.draw_series([Text::new(*name, (at, top + LANE), text)])?;
+                free = at + room;
+            }
         }
         Ok(())
     }
 }
 
 fn height(panel: &Panel) -> u32 {
-    let lanes = u32::try_from(panel.lanes.len()).unwrap_or(0);
+    let marks = usize::from(!panel.marks.is_empty());
+    let lanes = u32::try_from(panel.lanes.len() + marks).unwrap_or(0);
     PANEL_HEADING + lanes * LANE_HEIGHT + AXIS_HEIGHT
 }
 
@@ -250,7 +263,7 @@ fn height_of(count: u64, most: u64) -> i64 {
 struct Labelled {
     from: i64,
     to: i64,
-    labelled: Vec<i64>,
+    points: Vec<i64>,
 }
 
 impl Ranged for Labelled {
@@ -265,7 +278,7 @@ impl Ranged for Labelled {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<i64> {
-        self.labelled.clone()
+        self.points.clone()
     }
 
     fn range(&self) -> Range<i64> {

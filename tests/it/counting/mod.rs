@@ -3,6 +3,7 @@
 mod copies;
 mod forged;
 mod once;
+mod timeline;
 
 use std::collections::BTreeMap;
 
