@@ -1,5 +1,7 @@
 //! One occurrence added to whatever counts it.
 
+use std::cell::LazyCell;
+
 use super::{FoldRules, Scanned};
 use crate::record::Locator;
 use crate::scan::Entry;
@@ -32,21 +34,20 @@ pub(super) fn count(
         }
     }
     if let (Some(time), false) = (time, suspect) {
-        *signal_tally.minutes.entry(time.minute()).or_default() += 1;
+        signal_tally.minutes.add(time);
         signal_tally.rate.add(time);
         if signal.mark.is_some() && signal_tally.marks.len() < MARKS_MAX {
             signal_tally.marks.push(time);
         }
     }
-    let mut evidence = Some(evidence);
-    let mut text: Option<Evidence> = None;
+    // Few occurrences are cited, so few are turned into text.
+    let evidence = LazyCell::new(evidence);
     let evidence_max = rules
         .listed
         .filter(|(listed, _)| *listed == index)
         .map_or(EVIDENCE_MAX, |(_, max)| max);
     if signal_tally.evidence.len() < evidence_max {
-        text = evidence.take().map(|make| make());
-        signal_tally.evidence.extend(text.clone());
+        signal_tally.evidence.push(Evidence::clone(&evidence));
     }
     if suspect {
         return;
@@ -57,9 +58,9 @@ pub(super) fn count(
         .enumerate()
         .filter(|(_, watch)| watch.signal == index)
     {
-        text = text.or_else(|| evidence.take().map(|make| make()));
-        if let (Some(time), Some(text)) = (time, &text) {
-            tally.stalls[at].see(watch, values, time, || text.clone(), rules.subjects_max);
+        if let Some(time) = time {
+            let evidence = || Evidence::clone(&evidence);
+            tally.stalls[at].see(watch, values, time, evidence, rules.subjects_max);
         }
     }
     for &at in &rules.counters_of[usize::from(index)] {
@@ -73,8 +74,7 @@ pub(super) fn count(
         let counted = &mut tally.counters[at];
         counted.add_values(counter, values, rules.subjects_max);
         if counted.add(counter, time) {
-            text = text.or_else(|| evidence.take().map(|make| make()));
-            tally.counters[at].evidence.extend(text.clone());
+            tally.counters[at].evidence.push(Evidence::clone(&evidence));
         }
     }
 }

@@ -319,7 +319,7 @@ impl Context<'_> {
             suspect: tally.all.suspect,
             first: tally.all.span.map(|(first, _)| first.iso(facts.zone)),
             last: tally.all.span.map(|(_, last)| last.iso(facts.zone)),
-            peak: tally.peak().map(|(minute, count)| Peak {
+            peak: tally.minutes.peak().map(|(minute, count)| Peak {
                 per_minute: count,
                 at: Timestamp::from_minute(minute).iso(facts.zone),
             }),

@@ -8,7 +8,7 @@ mod stall;
 use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
-pub use rate::{Rate, STEPS_MAX, width};
+pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
 };

@@ -12,16 +12,27 @@ const WIDTHS: [i64; 9] = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 /// Counts by step of time, in the finest width of which [`STEPS_MAX`] steps suffice. The width depends on what was
 /// counted and not on its order: a set that needs a wider step needs it however it grew.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Rate {
     grade: usize,
-    steps: BTreeMap<i64, u64>,
+    /// Steps with a count, in order.
+    steps: Vec<(i64, u64)>,
+    /// The place of the step counted last: records come nearly in order, so it is nearly always the next one too.
+    near: usize,
 }
 
 impl Rate {
     /// Counts one more.
+    #[inline]
     pub fn add(&mut self, time: Timestamp) {
-        *self.steps.entry(step(time, self.grade)).or_default() += 1;
+        let width = width(self.grade) * SECOND;
+        if let Some((step, count)) = self.steps.get_mut(self.near)
+            && (0..width).contains(&(time.0.wrapping_sub(step.wrapping_mul(width))))
+        {
+            *count += 1;
+            return;
+        }
+        self.count(step(time, self.grade), 1);
         self.narrow();
     }
 
@@ -30,18 +41,18 @@ impl Rate {
         let grade = self.grade.max(other.grade);
         self.coarsen(grade);
         for (start, count) in other.points() {
-            *self.steps.entry(step(start, grade)).or_default() += count;
+            self.count(step(start, grade), count);
         }
         self.narrow();
     }
 
     /// The starts of the steps with a count, in order, and their counts.
     pub fn points(&self) -> impl Iterator<Item = (Timestamp, u64)> + '_ {
-        let width = width(self.grade) * SECOND;
-        let start = move |step: &i64| Timestamp(step.saturating_mul(width));
+        let width = width(self.grade).saturating_mul(SECOND);
+        let start = move |step: i64| Timestamp(step.saturating_mul(width));
         self.steps
             .iter()
-            .map(move |(step, &count)| (start(step), count))
+            .map(move |&(step, count)| (start(step), count))
     }
 
     /// How wide its steps are; greater is wider.
@@ -64,17 +75,87 @@ impl Rate {
         if grade <= self.grade {
             return;
         }
-        let mut joined = BTreeMap::new();
-        for (start, count) in self.points() {
-            *joined.entry(step(start, grade)).or_default() += count;
-        }
-        self.steps = joined;
+        let points: Vec<(Timestamp, u64)> = self.points().collect();
         self.grade = grade;
+        self.steps.clear();
+        for (start, count) in points {
+            self.count(step(start, grade), count);
+        }
+    }
+
+    fn count(&mut self, step: i64, count: u64) {
+        let found = match self.steps.last() {
+            Some((last, _)) if *last < step => Err(self.steps.len()),
+            _ => self.steps.binary_search_by_key(&step, |(step, _)| *step),
+        };
+        match found {
+            Ok(at) => {
+                self.steps[at].1 += count;
+                self.near = at;
+            }
+            Err(at) => {
+                self.steps.insert(at, (step, count));
+                self.near = at;
+            }
+        }
     }
 
     fn narrow(&mut self) {
         while self.steps.len() > STEPS_MAX {
             self.coarsen(self.grade + 1);
+        }
+    }
+}
+
+/// Counts by minute, all of them: the busiest one is told exactly.
+#[derive(Debug, Clone, Default)]
+pub struct Minutes {
+    closed: BTreeMap<i64, u64>,
+    /// The minute counted last, which is nearly always the next one too.
+    open: Option<(i64, u64)>,
+}
+
+impl Minutes {
+    /// Counts one more.
+    #[inline]
+    pub fn add(&mut self, time: Timestamp) {
+        let minute = time.minute();
+        match &mut self.open {
+            Some((open, count)) if *open == minute => *count += 1,
+            _ => {
+                self.close();
+                self.open = Some((minute, 1));
+            }
+        }
+    }
+
+    /// Adds other counts.
+    pub fn absorb(&mut self, mut other: Self) {
+        self.close();
+        other.close();
+        for (minute, count) in other.closed {
+            *self.closed.entry(minute).or_default() += count;
+        }
+    }
+
+    /// The minute with most, the earliest of equal ones.
+    pub fn peak(&self) -> Option<(i64, u64)> {
+        let (open, more) = self.open.unwrap_or((0, 0));
+        let closed = self
+            .closed
+            .iter()
+            .map(|(&minute, &count)| (minute, if minute == open { count + more } else { count }));
+        let alone = self
+            .open
+            .filter(|(minute, _)| !self.closed.contains_key(minute));
+        closed
+            .chain(alone)
+            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
+    }
+
+    fn close(&mut self) {
+        if let Some((minute, count)) = self.open.take() {
+            *self.closed.entry(minute).or_default() += count;
         }
     }
 }
@@ -118,11 +199,28 @@ mod tests {
 
     #[test]
     fn the_order_of_counting_changes_nothing() {
-        let forth = rate(0..5_000);
-        assert_eq!(forth, rate((0..5_000).rev()));
+        let points = |rate: Rate| -> Vec<_> { rate.points().collect() };
+        let forth = points(rate(0..5_000));
+        assert_eq!(forth.len(), 84);
+        assert_eq!(forth, points(rate((0..5_000).rev())));
         let mut parts = rate(0..100);
         parts.absorb(&rate(100..5_000));
-        assert_eq!(parts, forth);
+        assert_eq!(forth, points(parts));
+    }
+
+    #[test]
+    fn the_busiest_minute_is_found_wherever_its_records_stand() {
+        let mut minutes = Minutes::default();
+        assert_eq!(minutes.peak(), None);
+        for second in [0, 1, 60, 61, 62, 30, 120, 59] {
+            minutes.add(Timestamp(second * SECOND));
+        }
+        assert_eq!(minutes.peak(), Some((0, 4)));
+        let mut more = Minutes::default();
+        more.add(Timestamp(119 * SECOND));
+        more.add(Timestamp(118 * SECOND));
+        minutes.absorb(more);
+        assert_eq!(minutes.peak(), Some((1, 5)));
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! What is counted of one signal on one node.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
-use super::Rate;
+use super::{Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
 
@@ -136,7 +134,7 @@ pub struct SignalTally {
     /// All occurrences.
     pub all: Tally,
     /// Occurrences that are not suspect, by minute since 1970.
-    pub minutes: BTreeMap<i64, u64>,
+    pub minutes: Minutes,
     /// The same in steps that are as fine as their number allows.
     pub rate: Rate,
     /// The stamps of a signal that is marked on the time axis, the first [`MARKS_MAX`] counted.
@@ -154,21 +152,9 @@ pub struct SignalTally {
 }
 
 impl SignalTally {
-    /// The minute with most occurrences, the earliest of equal ones.
-    pub fn peak(&self) -> Option<(i64, u64)> {
-        self.minutes
-            .iter()
-            .map(|(&minute, &count)| (minute, count))
-            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
-    }
-}
-
-impl SignalTally {
     pub(super) fn absorb(&mut self, other: Self) {
         self.all.merge(other.all);
-        for (minute, count) in other.minutes {
-            *self.minutes.entry(minute).or_default() += count;
-        }
+        self.minutes.absorb(other.minutes);
         self.rate.absorb(&other.rate);
         self.marks.extend(other.marks);
         self.marks.sort_unstable();
