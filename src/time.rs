@@ -49,22 +49,26 @@ impl Timestamp {
     /// fraction may be absent or shorter: the number of bytes read is returned.
     pub fn read(text: &[u8]) -> Option<(Self, usize)> {
         let head: &[u8; 19] = text.first_chunk()?;
-        let year = i64::from(two(head, 0)?) * 100 + i64::from(two(head, 2)?);
-        let (month, day) = (two(head, 5)?, two(head, 8)?);
-        let (hour, minute, second) = (two(head, 11)?, two(head, 14)?, two(head, 17)?);
-        let separators_fit = matches!(head[4], b'.' | b'-')
-            && head[7] == head[4]
-            && matches!(head[10], b' ' | b'T')
-            && head[13] == b':'
-            && head[16] == b':';
+        let (date, clock) = (word(head, 0), word(head, 11));
+        let digits_fit = is_between(date, *b"0000-00-", *b"9999.99.")
+            && is_between(clock, *b"00:00:00", *b"99:99:99")
+            && head[8].is_ascii_digit()
+            && head[9].is_ascii_digit();
+        if !digits_fit || head[4] != head[7] || !matches!(head[10], b' ' | b'T') {
+            return None;
+        }
+        let [century, _, year, _, _, month, ..] = pairs(date);
+        let [hour, _, _, minute, _, _, second, _] = pairs(clock);
+        let day = (head[8] - b'0') * 10 + (head[9] - b'0');
         let ranges_fit = (1..=12).contains(&month)
             && (1..=31).contains(&day)
             && hour < 24
             && minute < 60
             && second < 61;
-        if !separators_fit || !ranges_fit {
+        if !ranges_fit {
             return None;
         }
+        let year = i64::from(century) * 100 + i64::from(year);
         let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
         let (fraction, length) = fraction(&text[19..]);
         let micros = days_from_civil(year, i64::from(month), i64::from(day)) * DAY
@@ -147,11 +151,31 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Two digits at `at`.
+/// Eight bytes at `at`, to be looked at all at once; zeros where there are fewer.
 #[inline]
-fn two(text: &[u8; 19], at: usize) -> Option<u8> {
-    let (tens, units) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
-    (tens < 10 && units < 10).then_some(tens * 10 + units)
+pub(crate) fn word<const N: usize>(bytes: &[u8; N], at: usize) -> [u8; 8] {
+    let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    word.copied().unwrap_or_default()
+}
+
+/// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
+#[inline]
+pub(crate) fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8]) -> bool {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(word);
+    // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
+    let reaches_lowest = (word | TOPS) - u64::from_le_bytes(lowest);
+    let within_highest = (u64::from_le_bytes(highest) | TOPS) - (word & !TOPS);
+    reaches_lowest & within_highest & !word & TOPS == TOPS
+}
+
+/// At each place the number that the digits there and at the next place write.
+#[inline]
+fn pairs(digits: [u8; 8]) -> [u8; 8] {
+    const DIGITS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+    let digits = u64::from_le_bytes(digits);
+    // At most 9 * 10 + 15 in a byte, so none carries; what stands at other bytes than digits is not looked at.
+    ((digits & DIGITS).wrapping_mul(10) + ((digits >> 8) & DIGITS)).to_le_bytes()
 }
 
 /// The microseconds of `.d{1,9}` at the start of `text`, and its length; further digits than six are dropped.
@@ -159,6 +183,14 @@ fn two(text: &[u8; 19], at: usize) -> Option<u8> {
 fn fraction(text: &[u8]) -> (i64, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0);
+    }
+    // Six digits and something else, as servers print them.
+    if let Some(word) = text[1..].first_chunk::<8>()
+        && is_between(*word, *b"000000\0\0", *b"999999/\x7f")
+    {
+        let [tens, _, hundreds, _, units, ..] = pairs(*word);
+        let micros = i64::from(tens) * 10_000 + i64::from(hundreds) * 100 + i64::from(units);
+        return (micros, 7);
     }
     let digits = text[1..]
         .iter()

@@ -3,6 +3,7 @@
 mod analyze;
 mod explain;
 mod lines;
+mod manual;
 mod options;
 mod output;
 mod progress;
@@ -43,6 +44,10 @@ enum Command {
     WalLayoutCheck(wal::CheckArguments),
     /// Looks into write-ahead log segments.
     Wal(wal::WalArguments),
+    /// Prints completions for a shell.
+    Completions(manual::CompletionsArguments),
+    /// Prints the manual page, for `man`.
+    Man,
     /// Prints the JSON Schema of report.json.
     #[command(hide = true)]
     Schema,
@@ -87,6 +92,8 @@ pub fn main() -> ExitCode {
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),
+        Command::Completions(arguments) => manual::completions(&arguments, &mut out),
+        Command::Man => manual::man(&mut out),
         Command::Schema => schema(&mut out),
     };
     let result = result.and_then(|outcome| {

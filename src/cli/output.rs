@@ -21,6 +21,8 @@ pub(super) enum Format {
     Json,
     /// A report that pastes into a bug tracker.
     Markdown,
+    /// The same with a front matter, for a tracker that keeps bugs as files.
+    Bug,
     /// A page for a browser, in one file.
     Html,
 }
@@ -31,6 +33,7 @@ impl Format {
             Self::Text => "text",
             Self::Json => "json",
             Self::Markdown => "markdown",
+            Self::Bug => "bug",
             Self::Html => "html",
         }
     }

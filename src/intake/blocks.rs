@@ -42,8 +42,10 @@ pub struct BlockReader {
     reader: Box<dyn Read + Send>,
     is_head: fn(&[u8]) -> bool,
     limits: Limits,
-    /// Bytes read and not yet handed out; they begin where the next block does.
+    /// The first `filled` bytes are read and not yet handed out; they begin where the next block does. What lies behind
+    /// is room that was zeroed once, when the memory was new.
     pending: Vec<u8>,
+    filled: usize,
     offset: u64,
     continues: bool,
     ended: bool,
@@ -58,6 +60,7 @@ impl BlockReader {
             is_head,
             limits,
             pending: Vec::new(),
+            filled: 0,
             offset: 0,
             continues: false,
             ended: false,
@@ -67,10 +70,10 @@ impl BlockReader {
 
     /// The stamp of the first head to come, as `stamp` reads it; `None` at the end or where the next line is no head.
     pub fn peek(&mut self, stamp: impl Fn(&[u8]) -> Option<Timestamp>) -> Option<Timestamp> {
-        if self.pending.is_empty() {
+        if self.filled == 0 {
             self.fill(self.limits.block_bytes);
         }
-        stamp(&self.pending)
+        stamp(self.read())
     }
 
     /// The next block; `None` at the end. `buffer` is a used block's memory, or empty.
@@ -79,23 +82,26 @@ impl BlockReader {
         let cut = loop {
             self.fill(target);
             if self.ended {
-                break self.pending.len();
+                break self.filled;
             }
-            if let Some(cut) = last_head(&self.pending, self.is_head) {
+            if let Some(cut) = last_head(self.read(), self.is_head) {
                 break cut;
             }
-            if self.pending.len() >= self.limits.record_bytes {
-                break memchr::memrchr(b'\n', &self.pending)
-                    .map_or(self.pending.len(), |at| at + 1);
+            if self.filled >= self.limits.record_bytes {
+                break memchr::memrchr(b'\n', self.read()).map_or(self.filled, |at| at + 1);
             }
-            target = (self.pending.len() * 2).min(self.limits.record_bytes);
+            target = (self.filled * 2).min(self.limits.record_bytes);
         };
         if cut == 0 {
             return None;
         }
-        buffer.clear();
-        buffer.extend_from_slice(&self.pending[cut..]);
+        let rest = self.filled - cut;
+        if buffer.len() < rest {
+            buffer.resize(rest, 0);
+        }
+        buffer[..rest].copy_from_slice(&self.pending[cut..self.filled]);
         std::mem::swap(&mut buffer, &mut self.pending);
+        self.filled = rest;
         buffer.truncate(cut);
         let block = Block {
             offset: self.offset,
@@ -104,8 +110,13 @@ impl BlockReader {
             bytes: buffer,
         };
         self.offset += u64::try_from(cut).unwrap_or(u64::MAX);
-        self.continues = !self.ended && !(self.is_head)(&self.pending);
+        self.continues = !self.ended && !(self.is_head)(self.read());
         Some(block)
+    }
+
+    /// The bytes read and not yet handed out.
+    fn read(&self) -> &[u8] {
+        &self.pending[..self.filled]
     }
 
     /// Why reading stopped before the end, and at which unpacked byte; once.
@@ -115,23 +126,19 @@ impl BlockReader {
 
     /// Reads until `target` bytes are pending or the input ends.
     fn fill(&mut self, target: usize) {
-        let missing = target.saturating_sub(self.pending.len());
-        if self.ended || missing == 0 {
-            return;
+        if self.pending.len() < target {
+            self.pending.resize(target, 0);
         }
-        self.pending.reserve(missing);
-        let bound = u64::try_from(missing).unwrap_or(u64::MAX);
-        match self
-            .reader
-            .by_ref()
-            .take(bound)
-            .read_to_end(&mut self.pending)
-        {
-            Ok(read) => self.ended = read < missing,
-            // What was read before the fault is kept.
-            Err(error) => {
-                self.ended = true;
-                self.error = Some(error);
+        while !self.ended && self.filled < target {
+            match self.reader.read(&mut self.pending[self.filled..target]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // What was read before the fault is kept.
+                Err(error) => {
+                    self.ended = true;
+                    self.error = Some(error);
+                }
             }
         }
     }

@@ -8,14 +8,9 @@
 //! 2018 have no `{query id}`. A `<...>` inside a message (a lambda's signature) is not a level: fields are read left to
 //! right, and the first `<` after the braces is the level's.
 
-use nom::bytes::complete::{tag, take_till, take_while1};
-use nom::combinator::opt;
-use nom::sequence::{delimited, terminated};
-use nom::{IResult, Parser};
-
 use super::sample_lines;
 use crate::record::Record;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, is_between, word};
 use crate::vocab::Level;
 
 /// `YYYY.MM.DD HH:MM:SS.uuuuuu`.
@@ -34,31 +29,24 @@ pub(super) fn is_head(line: &[u8]) -> bool {
     let Some(head) = line.first_chunk::<30>() else {
         return false;
     };
-    let mut fits = line.len() >= HEAD_MIN;
-    // All bytes are compared, none decides early: this becomes a few vector instructions.
-    for at in 0..head.len() {
-        fits &= head[at] >= LOWEST[at] && head[at] <= HIGHEST[at];
+    // Nearly every line that is no head differs here.
+    if head[4] != b'.' || head[26] != b' ' || line.len() < HEAD_MIN {
+        return false;
     }
-    fits
+    let fits = |at| is_between(word(head, at), word(LOWEST, at), word(HIGHEST, at));
+    // The last eight bytes overlap those before.
+    fits(0) && fits(8) && fits(16) && fits(22)
 }
 
 /// Reads one record: the head's fields, the message on the head's line, and the rest.
 #[inline]
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    if !is_head(bytes) {
-        return None;
-    }
-    let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let line = bytes[..line_end]
-        .strip_suffix(b"\r")
-        .unwrap_or(&bytes[..line_end]);
-    let rest = bytes.get(line_end + 1..).unwrap_or_default();
+pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     // A stamp that no calendar has leaves a record without a time.
     let time = Timestamp::read(line).map(|(time, _)| time);
-    let fields = head_fields(&line[STAMP_BYTES..]);
+    let after = line.get(STAMP_BYTES..)?;
+    let fields = head_fields(after);
     let (message, (thread, query_id, level, logger)) =
-        fields.unwrap_or((&line[STAMP_BYTES..], (0, b"", b"", b"")));
-    let level = Level::from_head(level).unwrap_or(Level::None);
+        fields.unwrap_or((after, (0, b"", Level::None, b"")));
     Some(Record {
         time,
         node: b"",
@@ -72,31 +60,55 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
 }
 
 type Bytes<'a> = &'a [u8];
-type Fields<'a> = (u64, Bytes<'a>, Bytes<'a>, Bytes<'a>);
+type Fields<'a> = (u64, Bytes<'a>, Level, Bytes<'a>);
 
-/// ` [ T ] {query id} <Level> logger: `, leaving the message.
-fn head_fields(input: Bytes<'_>) -> IResult<Bytes<'_>, Fields<'_>, ()> {
+/// ` [ T ] {query id} <Level> logger: `, then the message.
+fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
     let (input, thread) = thread(input)?;
-    let (input, query_id) = opt(query_id).parse(input)?;
+    let (input, query_id) = query_id(input).unwrap_or((input, b""));
     let (input, level) = level(input)?;
     let (input, logger) = logger(input);
-    Ok((input, (thread, query_id.unwrap_or_default(), level, logger)))
+    Some((input, (thread, query_id, level, logger)))
 }
 
-fn thread(input: Bytes<'_>) -> IResult<Bytes<'_>, u64, ()> {
-    let digits = take_while1(|b: u8| b.is_ascii_digit());
-    delimited(tag(" [ "), digits, tag(" ] "))
-        .map(number)
-        .parse(input)
+fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
+    let input = input.strip_prefix(b" [ ")?;
+    let digits = leading(input, u8::is_ascii_digit)?;
+    let input = input[digits.len()..].strip_prefix(b" ] ")?;
+    Some((input, number(digits)))
 }
 
-fn query_id(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
-    delimited(tag("{"), take_till(|b| b == b'}'), tag("} ")).parse(input)
+fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
+    let input = input.strip_prefix(b"{")?;
+    let id = &input[..memchr::memchr(b'}', input)?];
+    Some((input[id.len()..].strip_prefix(b"} ")?, id))
 }
 
-fn level(input: Bytes<'_>) -> IResult<Bytes<'_>, Bytes<'_>, ()> {
-    let word = take_while1(|b: u8| b.is_ascii_alphabetic());
-    terminated(delimited(tag("<"), word, tag(">")), opt(tag(" "))).parse(input)
+/// The level; [`Level::None`] for a word that no version prints.
+fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
+    // Nearly every record's.
+    if let Some((word, rest)) = input.split_first_chunk::<8>() {
+        let level = match word {
+            b"<Trace> " => Level::Trace,
+            b"<Debug> " => Level::Debug,
+            b"<Error> " => Level::Error,
+            _ => Level::None,
+        };
+        if level != Level::None {
+            return Some((rest, level));
+        }
+    }
+    let input = input.strip_prefix(b"<")?;
+    let word = leading(input, u8::is_ascii_alphabetic)?;
+    let input = input[word.len()..].strip_prefix(b">")?;
+    let level = Level::from_head(word).unwrap_or(Level::None);
+    Some((input.strip_prefix(b" ").unwrap_or(input), level))
+}
+
+/// The bytes that `input` begins with and that fit; `None` if there are none.
+fn leading(input: Bytes<'_>, fits: impl Fn(&u8) -> bool) -> Option<Bytes<'_>> {
+    let end = input.iter().position(|b| !fits(b)).unwrap_or(input.len());
+    (end > 0).then(|| &input[..end])
 }
 
 /// The source up to the first `": "`; a line that ends in `:` has an empty message.
@@ -128,9 +140,10 @@ pub(super) fn claims(sample: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parsers::Format;
 
     fn read(line: &str) -> Record<'_> {
-        parse(line.as_bytes()).unwrap()
+        Format::ClickHouse.parse(line.as_bytes()).unwrap()
     }
 
     #[test]

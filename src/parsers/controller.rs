@@ -34,12 +34,7 @@ fn is_harness(line: &[u8]) -> bool {
     line.starts_with(b"[xce-") || line.starts_with(b"worker: xcecli ")
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    let line_end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let line = bytes[..line_end]
-        .strip_suffix(b"\r")
-        .unwrap_or(&bytes[..line_end]);
-    let rest = bytes.get(line_end + 1..).unwrap_or_default();
+pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let bare = Record::bare(line, rest);
     let Some(time) = stamp(line) else {
         return is_harness(line).then_some(bare);
@@ -99,7 +94,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> (Option<i64>, String, Level, String, String) {
-        let record = parse(line.as_bytes()).unwrap();
+        let record = parse(line.as_bytes(), b"").unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (
             record.time.map(|t| t.0),

@@ -26,8 +26,8 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) && kind == TYPE_CORE
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    is_head(bytes).then(|| Record::bare(b"ELF core", b""))
+pub(super) fn parse<'a>(line: &'a [u8], _rest: &'a [u8]) -> Option<Record<'a>> {
+    is_head(line).then(|| Record::bare(b"ELF core", b""))
 }
 
 pub(super) fn claims(sample: &[u8]) -> usize {

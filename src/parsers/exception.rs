@@ -28,12 +28,13 @@ pub struct Exception {
     pub text_at: usize,
 }
 
-/// What stands between a record's beginning and its exception when the exception is somebody else's.
-const ECHOES: &[&[u8]] = &[b"last_exception", b"last exception", b"Last exception"];
 const WRAPPERS: &[&[u8]] = &[b"Poco::Exception. ", b"std::exception. "];
 /// Searches made for every record, prepared once.
 static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CODE_MARK));
 static IN_QUERY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("(in query: "));
+/// What stands between a record's beginning and its exception when the exception is somebody else's.
+static ECHOES: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["last_exception", "last exception", "Last exception"].map(Finder::new));
 const CODE_MARK: &[u8] = b"Code: ";
 
 /// The exception that `record` is; `None` if it is none, or only quotes one.
@@ -126,9 +127,7 @@ fn is_direct(prefix: &[u8]) -> bool {
 fn quotes(prefix: &[u8]) -> bool {
     let before = prefix.strip_suffix(b"Poco::Exception. ").unwrap_or(prefix);
     matches!(before.last(), Some(b'\'' | b'"' | b'`'))
-        || ECHOES
-            .iter()
-            .any(|echo| memmem::find(prefix, echo).is_some())
+        || ECHOES.iter().any(|echo| echo.find(prefix).is_some())
 }
 
 /// Skips `. DB::Exception: `, `, e.displayText() = DB::Exception: `, `, e.code() = 111, ` and `, type: T, e.what() = `.

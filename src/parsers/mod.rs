@@ -44,7 +44,8 @@ pub struct Spec {
     pub head_bytes: Option<u64>,
     /// Whether a line starts a record.
     pub is_head: fn(&[u8]) -> bool,
-    parse: fn(&[u8]) -> Option<Record<'_>>,
+    /// Reads a record from its head's line, without the line's end, and the lines after it.
+    parse: for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>,
     /// How many of the sample's lines it claims.
     claims: fn(&[u8]) -> usize,
 }
@@ -68,7 +69,7 @@ pub const FORMATS: &[Spec] = &[
         nodes_in_lines: false,
         head_bytes: None,
         is_head: stderr::is_head,
-        parse: stderr::parse,
+        parse: line_record,
         claims: stderr::claims,
     },
     Spec {
@@ -98,7 +99,7 @@ pub const FORMATS: &[Spec] = &[
         nodes_in_lines: false,
         head_bytes: None,
         is_head: soak::is_head,
-        parse: soak::parse,
+        parse: line_record,
         claims: soak::claims,
     },
 ];
@@ -137,7 +138,20 @@ impl Format {
     /// Reads the record that fills `bytes`; `None` only if they do not begin with a head.
     #[inline]
     pub fn parse(self, bytes: &[u8]) -> Option<Record<'_>> {
-        (self.spec().parse)(bytes)
+        if !self.is_head(bytes) {
+            return None;
+        }
+        let head_bytes = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+        self.parse_split(bytes, head_bytes)
+    }
+
+    /// The same, where it is known that they begin with a head, whose line has so many bytes, its end included.
+    #[inline]
+    pub fn parse_split(self, bytes: &[u8], head_bytes: usize) -> Option<Record<'_>> {
+        let (line, rest) = bytes.split_at(head_bytes);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        (self.spec().parse)(line, rest)
     }
 
     /// The stamp of the head that `line` begins with.
@@ -170,8 +184,7 @@ fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A line that is a record of its own, without a stamp, a level or a source.
-fn line_record(bytes: &[u8]) -> Record<'_> {
-    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let message = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-    Record::bare(message, b"")
+#[expect(clippy::unnecessary_wraps, reason = "read like the other formats")]
+fn line_record<'a>(line: &'a [u8], _rest: &'a [u8]) -> Option<Record<'a>> {
+    Some(Record::bare(line, b""))
 }

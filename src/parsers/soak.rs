@@ -8,8 +8,7 @@
 //! Its lines have no stamps and are no log records; signals match them so that what a test saw stands beside what the
 //! servers logged. Its totals and its failure.json are not read here.
 
-use super::{line_record, sample_lines};
-use crate::record::Record;
+use super::sample_lines;
 
 /// Beginnings that only this harness prints.
 const BEGINNINGS: &[&[u8]] = &[
@@ -21,10 +20,6 @@ const BEGINNINGS: &[&[u8]] = &[
 
 pub(super) fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
-}
-
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    (!bytes.is_empty()).then(|| line_record(bytes))
 }
 
 pub(super) fn claims(sample: &[u8]) -> usize {

@@ -8,8 +8,7 @@
 //! Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
 //! enters `records.total`.
 
-use super::{line_record, sample_lines};
-use crate::record::Record;
+use super::sample_lines;
 
 /// Beginnings that only a server's standard error has.
 const BEGINNINGS: &[&[u8]] = &[
@@ -26,10 +25,6 @@ const BEGINNINGS: &[&[u8]] = &[
 
 pub(super) fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
-}
-
-pub(super) fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    (!bytes.is_empty()).then(|| line_record(bytes))
 }
 
 /// The lines that only a standard error has, if they are not a mere preface to something else.

@@ -19,6 +19,14 @@ pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result
     out.write_all(b"\n")
 }
 
+/// A text as a string of JSON, in one line.
+pub(super) fn quoted(text: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let formatter = Inert(PrettyFormatter::new());
+    text.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
 /// Why a text is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

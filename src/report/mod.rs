@@ -4,6 +4,7 @@
 
 pub mod assemble;
 mod axis;
+mod bug;
 mod counts;
 pub mod escape;
 pub mod explanation;
@@ -64,6 +65,11 @@ pub const REPORTS: &[Output] = &[
         name: "markdown",
         file: "report.md",
         write: markdown::write,
+    },
+    Output {
+        name: "bug",
+        file: "bug.md",
+        write: bug::write,
     },
     Output {
         name: "html",

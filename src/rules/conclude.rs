@@ -195,32 +195,24 @@ impl RuleBase {
         let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
         };
-        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-        let of = |node: &NodeTally| {
-            let kept = self.counters[counter]
-                .values
-                .iter()
-                .position(|known| *known == field);
-            match kept {
-                Some(at) => node.counters[counter]
-                    .values
-                    .get(at)
-                    .map(Values::ranked)
-                    .unwrap_or_default(),
-                None => node.signals[usize::from(index)].values[field].ranked(),
-            }
-        };
+        let kept = self.counters[counter]
+            .values
+            .iter()
+            .position(|known| *known == field);
+        let mut sums = Values::default();
         for node in scene.nodes {
-            for (value, count) in of(node) {
-                *sums.entry(value).or_default() += count;
+            let of_node = match kept {
+                Some(at) => node.counters[counter].values.get(at),
+                None => Some(&node.signals[usize::from(index)].values[field]),
+            };
+            if let Some(values) = of_node {
+                sums.absorb(values);
             }
         }
-        let mut values: Vec<Subject> = sums
-            .into_iter()
+        let ranked = sums.ranked().into_iter();
+        ranked
             .map(|(value, count)| Subject { value, count })
-            .collect();
-        values.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
-        values
+            .collect()
     }
 
     /// The signals that could not have been seen on a node.

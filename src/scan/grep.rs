@@ -1,15 +1,13 @@
 //! What a plain search for a signal's text would count, split by why its lines are or are not the signal.
 
-use memchr::memmem::Finder;
-
 use crate::record::Record;
-use crate::signals::{Hits, SignalSet};
+use crate::signals::{Hits, Literal, SignalSet};
 
 /// The literals of one signal.
 #[derive(Debug)]
 pub struct Grep {
     signal: u16,
-    finders: Vec<Finder<'static>>,
+    texts: Vec<Literal>,
 }
 
 /// Lines that hold a signal's text.
@@ -50,14 +48,12 @@ impl Grep {
             .filter_map(|template| template.key());
         Self {
             signal,
-            finders: keys.map(|key| Finder::new(key).into_owned()).collect(),
+            texts: keys.map(Literal::new).collect(),
         }
     }
 
     fn finds(&self, line: &[u8]) -> bool {
-        self.finders
-            .iter()
-            .any(|finder| finder.find(line).is_some())
+        self.texts.iter().any(|text| text.is_in(line))
     }
 
     /// Counts the lines of one record.

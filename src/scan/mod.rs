@@ -3,20 +3,21 @@
 //! A block is scanned alone and in any order with others; whatever needs an order (joining pieces, matching the err.log,
 //! sequences) is left to `streams`. Text stays in the block and is pointed to.
 
+mod found;
 mod grep;
 mod problems;
 mod suspects;
 
 use memchr::memchr_iter;
-use memchr::memmem::Finder;
 
+pub use found::{Entry, Occurrence, Scan};
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
 pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::record::{Record, offset_in};
-use crate::signals::{Hits, SignalSet, Span, Subject};
+use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
@@ -50,18 +51,14 @@ pub struct Family {
     /// Its id.
     pub id: String,
     /// Any of these on the head's line makes a record one of the family; none means the rest.
-    pub contains: Vec<Finder<'static>>,
+    pub contains: Vec<Literal>,
 }
 
 impl Families {
     /// The index of the family of a record with `code`.
     fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
         let fits = |family: &Family| {
-            family.contains.is_empty()
-                || family
-                    .contains
-                    .iter()
-                    .any(|text| text.find(message).is_some())
+            family.contains.is_empty() || family.contains.iter().any(|text| text.is_in(message))
         };
         self.all
             .iter()
@@ -83,117 +80,6 @@ pub struct BlockContext {
     pub last: bool,
 }
 
-/// What one block held.
-#[derive(Debug, Default)]
-pub struct Scan {
-    /// Lines, a last one without an end included.
-    pub lines: u64,
-    /// Records, all of them.
-    pub records: u64,
-    /// Records by [`Level::index`], entries included.
-    pub levels: [u64; Level::ALL.len()],
-    /// Lines that continue a record.
-    pub continuation_lines: u64,
-    /// Lines before the first record of the block that belong to none.
-    pub unparsed_lines: u64,
-    /// Smallest and largest stamp of records that are not suspect.
-    pub span: Option<(Timestamp, Timestamp)>,
-    /// The stamp of the first record that has one, as written.
-    pub first_time: Option<Timestamp>,
-    /// The stamp of the first record that is not suspect.
-    pub opened: Option<Timestamp>,
-    /// The stamp of the last record that is not suspect.
-    pub last_time: Option<Timestamp>,
-    /// The noteworthy records in order.
-    pub entries: Vec<Entry>,
-    /// What was found in them; entries point into it.
-    pub occurrences: Vec<Occurrence>,
-    /// Codes mentioned further in; entries point into it.
-    pub nested: Vec<u32>,
-    /// Near misses: signal and entry.
-    pub near_misses: Vec<(u16, u32)>,
-    /// What is wrong with the bytes, with lines relative to the block.
-    pub problems: Vec<Problem>,
-    /// The version an exception names, if any does.
-    pub version: Option<Span>,
-    /// What a plain search for a signal's text finds.
-    pub grep: GrepCounts,
-    /// Stretches without a record of at least [`GAP`] between two of them.
-    pub gaps: Vec<(Timestamp, Timestamp)>,
-}
-
-/// A record worth more than a count: worse than Information, or with a signal, or an exception, or suspect.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// Its stamp.
-    pub time: Option<Timestamp>,
-    /// Its level.
-    pub level: Level,
-    /// Its thread.
-    pub thread: u64,
-    /// Its line in the block, from 0.
-    pub line: u32,
-    /// Its bytes in the block.
-    pub bytes: Span,
-    /// Its message on the head's line, in the block.
-    pub message: Span,
-    /// A hash of its bytes, where the log has a twin.
-    pub hash: u64,
-    /// Its exception's code and family.
-    pub code: Option<(u32, Option<u16>)>,
-    /// Its codes further in, in [`Scan::nested`].
-    pub nested: (u32, u32),
-    /// Its signals, in [`Scan::occurrences`].
-    pub occurrences: (u32, u32),
-    /// Whether the file ends inside it.
-    pub torn: bool,
-    /// Whether its stamp says that it may be forged.
-    pub suspect: bool,
-    /// Whether a query before has a quotation open, so that this record may be its text.
-    pub in_open_query: bool,
-    /// The node its line names, in the block; empty where the path does.
-    pub node: Span,
-}
-
-/// A signal found in an entry.
-#[derive(Debug, Clone, Copy)]
-pub struct Occurrence {
-    /// The index of the signal.
-    pub signal: u16,
-    /// Its fields as spans of the block.
-    pub fields: [Span; crate::signals::FIELDS_MAX],
-}
-
-impl Scan {
-    /// Moves every stamp by whole days: a log without dates goes on where the block before ended.
-    pub fn postpone(&mut self, days: i64) {
-        let by = |time: &mut Timestamp| time.0 += days * DAY;
-        self.span
-            .iter_mut()
-            .for_each(|(low, high)| [low, high].into_iter().for_each(by));
-        self.gaps
-            .iter_mut()
-            .for_each(|(from, to)| [from, to].into_iter().for_each(by));
-        self.last_time.iter_mut().for_each(by);
-        self.entries
-            .iter_mut()
-            .filter_map(|entry| entry.time.as_mut())
-            .for_each(by);
-    }
-
-    /// The signals of an entry.
-    pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
-        let (from, to) = entry.occurrences;
-        &self.occurrences[from as usize..to as usize]
-    }
-
-    /// The further codes of an entry.
-    pub fn nested_of(&self, entry: &Entry) -> &[u32] {
-        let (from, to) = entry.nested;
-        &self.nested[from as usize..to as usize]
-    }
-}
-
 /// Whether a stamp taken to be of `before`'s day is of the day before: the nodes whose lines share a log have clocks
 /// that disagree, by less than this.
 fn is_behind(dated: Timestamp, before: Timestamp) -> bool {
@@ -205,7 +91,8 @@ impl Scanner<'_> {
     /// Scans one block.
     pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
-        let mut start = None;
+        let is_head = context.format.spec().is_head;
+        let mut head = None;
         let mut line_at = 0;
         let ends = memchr_iter(b'\n', bytes)
             .map(|end| end + 1)
@@ -223,23 +110,46 @@ impl Scanner<'_> {
             } else {
                 0
             };
-            if context.format.is_head(&line[nuls..]) {
-                if let Some((at, number)) = start {
-                    pass.record(at, line_at, number);
+            if is_head(&line[nuls..]) {
+                if let Some(head) = head.replace(Head::new(line_at + nuls, end, pass.scan.lines)) {
+                    pass.record(head, line_at);
                 }
-                start = Some((line_at + nuls, pass.scan.lines));
-            } else if start.is_none() && !context.continues {
+            } else if head.is_none() && !context.continues {
                 pass.scan.unparsed_lines += 1;
             } else {
                 pass.scan.continuation_lines += 1;
             }
+            if ends_in_cr(&bytes[line_at..end]) {
+                pass.problems.note(ProblemKind::CrLf, pass.scan.lines);
+            }
             pass.scan.lines += 1;
             line_at = end;
         }
-        if let Some((at, number)) = start {
-            pass.record(at, bytes.len(), number);
+        if let Some(head) = head {
+            pass.record(head, bytes.len());
         }
         pass.finish()
+    }
+}
+
+/// The line that a record begins with.
+#[derive(Clone, Copy)]
+struct Head {
+    /// Where it begins in the block.
+    start: usize,
+    /// How many bytes it has, its end included.
+    bytes: usize,
+    /// Its line in the block, from 0.
+    line: u64,
+}
+
+impl Head {
+    fn new(start: usize, end: usize, line: u64) -> Self {
+        Self {
+            start,
+            bytes: end - start,
+            line,
+        }
     }
 }
 
@@ -279,9 +189,12 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
     }
 
-    /// One record: the bytes from `start` to `end`, its head on line `line` of the block.
-    fn record(&mut self, start: usize, end: usize, line: u64) {
-        let Some(mut record) = self.context.format.parse(&self.bytes[start..end]) else {
+    /// One record: the bytes from its head to `end`.
+    fn record(&mut self, head: Head, end: usize) {
+        let Head { start, line, .. } = head;
+        let bytes = &self.bytes[start..end];
+        let parsed = self.context.format.parse_split(bytes, head.bytes);
+        let Some(mut record) = parsed else {
             return;
         };
         if self.context.format.spec().nodes_in_lines {
@@ -300,7 +213,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             .time
             .is_some_and(|time| self.suspects.see(time, &mut self.scan));
         let exception = exception::of(&record);
-        let message_at = start + record.message_at(&self.bytes[start..end]);
+        let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record: &record,
             exception,
@@ -321,10 +234,13 @@ impl<'s, 'b> Pass<'s, 'b> {
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
-        let query = (record.logger == b"executeQuery")
-            .then(|| suspects::printed(subject.whole, record.level <= Level::Error))
-            .flatten();
-        self.query.pass(&self.bytes[start..end], query);
+        // Only an err.log can tell what a query printed from what happened.
+        if self.context.hashed {
+            let query = (record.logger == b"executeQuery")
+                .then(|| suspects::printed(subject.whole, record.level <= Level::Error))
+                .flatten();
+            self.query.pass(&self.bytes[start..end], query);
+        }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
     }
@@ -425,6 +341,12 @@ impl<'s, 'b> Pass<'s, 'b> {
         self.scan.problems = self.problems.into_list();
         self.scan
     }
+}
+
+/// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.
+#[inline]
+fn ends_in_cr(line: &[u8]) -> bool {
+    matches!(line, [.., b'\r', b'\n'] | [.., b'\r'])
 }
 
 /// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.

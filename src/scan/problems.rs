@@ -65,7 +65,7 @@ impl Problems {
     /// Looks for what can be told without reading records.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut problems = Self::default();
-        if std::str::from_utf8(bytes).is_err() {
+        if simdutf8::basic::from_utf8(bytes).is_err() {
             problems.lines(bytes, ProblemKind::InvalidUtf8, |line| {
                 std::str::from_utf8(line).is_err()
             });
@@ -74,9 +74,6 @@ impl Problems {
             problems.lines(bytes, ProblemKind::NulBytes, |line| {
                 memchr::memchr(0, line).is_some()
             });
-        }
-        if memchr::memchr(b'\r', bytes).is_some() {
-            problems.lines(bytes, ProblemKind::CrLf, |line| line.ends_with(b"\r"));
         }
         problems
     }

@@ -6,7 +6,9 @@
 //! Or it bears their time: then the query cut its own record there, inside a quotation or a comment, and the records after it
 //! are its text until that is closed. Whether they are, the err.log tells, which lacks them.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::Scan;
 use crate::time::{SECOND, Timestamp};
@@ -148,18 +150,35 @@ impl OpenQuery {
 
 /// The part of a message of `executeQuery` that the query printed: all of it, or what an error quotes.
 pub(super) fn printed(message: &[u8], is_error: bool) -> Option<&[u8]> {
-    const QUOTED: &[u8] = b"(in query: ";
+    static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("(in query: "));
     if is_error {
-        return memmem::find(message, QUOTED).map(|at| &message[at + QUOTED.len()..]);
+        let at = QUOTED.find(message)?;
+        return Some(&message[at + QUOTED.needle().len()..]);
     }
     message.starts_with(b"(from ").then_some(message)
 }
+
+/// The bytes at which something may open or close; most of a query's are none.
+const MAY_OPEN_OR_CLOSE: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"'\"`/$-*\\";
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// What is open after `text`.
 fn after(open: Open, text: &[u8]) -> Open {
     let mut open = open;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
+        if !MAY_OPEN_OR_CLOSE[usize::from(byte)] {
+            at += 1;
+            continue;
+        }
         let pair = text.get(at..at + 2).unwrap_or_default();
         at += 1;
         match open {

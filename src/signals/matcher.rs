@@ -1,14 +1,15 @@
 //! All signals against one record: one pass over the message with SIMD automata, holes cut only on a hit.
 //!
-//! For each level, and for each code that signals ask for, there are the literals of the signals that such a record may
-//! be, in automata of at most [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times
-//! as much. Those of a code are built when the first record with that code comes.
+//! A record's level, the family of its logger and its code say which signals it may be. The literals of those are in
+//! automata of at most [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as
+//! much. They are built when the first such record comes.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, packed};
 
+use super::signal::family;
 use super::{At, Signal, Span, Template};
 use crate::parsers::Format;
 use crate::parsers::exception::Exception;
@@ -29,24 +30,52 @@ pub struct SignalSet {
     tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
 }
 
+/// The signals that records of one level may be.
 #[derive(Debug)]
 struct LevelTable {
-    /// By template that such a record may fit: its key, and the signal and the template.
-    keys: Vec<(Vec<u8>, u16, u16)>,
-    /// For records that are no exception, or one with a code that no signal asks for.
-    uncoded: Vec<Group>,
-    /// By code that signals ask for.
-    coded: Vec<(u32, OnceLock<Vec<Group>>)>,
+    /// Of loggers of no family that a signal asks for.
+    other: OnceLock<Table>,
+    /// By family that signals ask for, in order.
+    families: Vec<(Vec<u8>, OnceLock<Table>)>,
+    /// The lengths of the families, as bits: most loggers have another.
+    lengths: u64,
+    keys: Vec<Key>,
     /// Signals of this level that need no text.
     textless: Vec<u16>,
 }
 
+/// What a template's records hold.
+#[derive(Debug, Clone)]
+struct Key {
+    literal: Vec<u8>,
+    signal: u16,
+    template: u16,
+}
+
+/// The signals that records of one level and family may be.
+#[derive(Debug)]
+struct Table {
+    keys: Vec<Key>,
+    /// For records that are no exception, or one with a code that no signal asks for.
+    uncoded: Vec<Group>,
+    /// By code that signals ask for, in order.
+    coded: Vec<(u32, OnceLock<Vec<Group>>)>,
+}
+
 #[derive(Debug)]
 struct Group {
-    /// Packed, longest literal first: of those that begin at a place it finds the longest.
-    literals: AhoCorasick,
+    literals: Literals,
     /// By literal: the signals and templates that have it, or a part of it, as their key.
     users: Vec<Vec<(u16, u16)>>,
+}
+
+/// Finds the first of some literals, and of those that begin at the same place the longest.
+#[derive(Debug)]
+enum Literals {
+    /// With vector instructions alone.
+    Packed(packed::Searcher),
+    /// On machines that lack them.
+    Automaton(AhoCorasick),
 }
 
 /// What is searched: a record and the exception it is.
@@ -128,15 +157,11 @@ impl SignalSet {
         };
         let table = &levels[subject.record.level.index()];
         hits.candidates.clear();
-        for group in self.groups(table, subject.exception) {
+        for group in self.groups(table, subject) {
             let mut from = 0;
-            while let Some(found) = group
-                .literals
-                .find(Input::new(subject.record.message).range(from..))
-            {
-                hits.candidates
-                    .extend_from_slice(&group.users[found.pattern().as_usize()]);
-                from = found.start() + 1;
+            while let Some((literal, start)) = group.literals.find(subject.record.message, from) {
+                hits.candidates.extend_from_slice(&group.users[literal]);
+                from = start + 1;
             }
         }
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
@@ -144,20 +169,27 @@ impl SignalSet {
         }
     }
 
-    /// The automata for a record with this exception.
-    fn groups<'t>(&self, table: &'t LevelTable, exception: Option<Exception>) -> &'t [Group] {
-        let code = exception.map(|exception| exception.code);
-        let coded = table.coded.iter().find(|(known, _)| Some(*known) == code);
+    /// The automata for such a record.
+    fn groups<'t>(&self, level: &'t LevelTable, subject: Subject<'_, '_>) -> &'t [Group] {
+        let family = family(subject.record.logger);
+        let table = level
+            .family(family)
+            .map_or(&level.other, |at| &level.families[at].1)
+            .get_or_init(|| Table::new(&self.signals, &level.keys, family));
+        let coded = subject.exception.and_then(|exception| {
+            let code = exception.code;
+            let found = table.coded.binary_search_by_key(&code, |(known, _)| *known);
+            found.ok().map(|at| &table.coded[at])
+        });
         let Some((code, groups)) = coded else {
             return &table.uncoded;
         };
         groups.get_or_init(|| {
-            let asks = |signal: u16| {
-                let codes = &self.signal(signal).codes;
+            let asks = |key: &&Key| {
+                let codes = &self.signal(key.signal).codes;
                 codes.is_empty() || codes.contains(code)
             };
-            let keys = table.keys.iter().filter(|(_, signal, _)| asks(*signal));
-            Group::all(&keys.cloned().collect::<Vec<_>>())
+            Group::all(table.keys.iter().filter(asks))
         })
     }
 
@@ -230,11 +262,11 @@ impl Signal {
     /// Whether a text stands there that says that the record is something else.
     fn is_ruled_out(&self, subject: Subject<'_, '_>) -> bool {
         let message = self.searched(subject);
-        self.unless.iter().any(|text| text.find(message).is_some())
+        self.unless.iter().any(|text| text.is_in(message))
     }
 
     /// What templates are matched against.
-    fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
+    pub(super) fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
         if self.deep {
             subject.whole
         } else {
@@ -246,7 +278,8 @@ impl Signal {
 impl LevelTable {
     fn new(signals: &[Signal], format: Format, level: Level) -> Self {
         let mut textless = Vec::new();
-        let mut keys: Vec<(Vec<u8>, u16, u16)> = Vec::new();
+        let mut keys = Vec::new();
+        let mut families = BTreeSet::new();
         for (index, signal) in (0u16..).zip(signals) {
             if signal.format != format || !signal.admits(level) {
                 continue;
@@ -254,68 +287,132 @@ impl LevelTable {
             if signal.templates.is_empty() {
                 textless.push(index);
             }
-            for (number, template) in (0u16..).zip(&signal.templates) {
-                keys.push((template.key().unwrap_or_default().to_vec(), index, number));
-            }
+            keys.extend(
+                (0u16..)
+                    .zip(&signal.templates)
+                    .map(|(number, template)| Key {
+                        literal: template.key().unwrap_or_default().to_vec(),
+                        signal: index,
+                        template: number,
+                    }),
+            );
+            families.extend(signal.families().into_iter().flatten());
         }
-        let codes: BTreeSet<u32> = keys
-            .iter()
-            .flat_map(|(_, signal, _)| &signals[usize::from(*signal)].codes)
-            .copied()
-            .collect();
-        let free = keys
-            .iter()
-            .filter(|(_, signal, _)| signals[usize::from(*signal)].codes.is_empty());
-        let uncoded = Group::all(&free.cloned().collect::<Vec<_>>());
-        let coded = codes
-            .into_iter()
-            .map(|code| (code, OnceLock::new()))
-            .collect();
+        let bit = |family: &&[u8]| u32::try_from(family.len()).map_or(0, length_bit);
         Self {
+            other: OnceLock::new(),
+            lengths: families.iter().map(bit).fold(0, |all, bit| all | bit),
+            families: families
+                .into_iter()
+                .map(|family| (family.to_vec(), OnceLock::new()))
+                .collect(),
             keys,
-            uncoded,
-            coded,
             textless,
         }
+    }
+
+    /// The place of a family among those that signals ask for.
+    fn family(&self, family: &[u8]) -> Option<usize> {
+        let bit = u32::try_from(family.len()).map_or(0, length_bit);
+        if self.lengths & bit == 0 {
+            return None;
+        }
+        self.families
+            .binary_search_by(|(known, _)| known.as_slice().cmp(family))
+            .ok()
+    }
+}
+
+/// The bit that stands for a length; the last one for all long ones.
+fn length_bit(length: u32) -> u64 {
+    1 << length.min(u64::BITS - 1)
+}
+
+impl Table {
+    /// The signals of `keys` that may come from loggers of this family.
+    fn new(signals: &[Signal], keys: &[Key], family: &[u8]) -> Self {
+        let signal = |key: &Key| &signals[usize::from(key.signal)];
+        let may_come = |key: &&Key| {
+            let families = signal(key).families();
+            families.is_none_or(|families| families.contains(&family))
+        };
+        let keys: Vec<Key> = keys.iter().filter(may_come).cloned().collect();
+        let codes: BTreeSet<u32> = keys
+            .iter()
+            .flat_map(|key| &signal(key).codes)
+            .copied()
+            .collect();
+        Self {
+            uncoded: Group::all(keys.iter().filter(|key| signal(key).codes.is_empty())),
+            coded: codes
+                .into_iter()
+                .map(|code| (code, OnceLock::new()))
+                .collect(),
+            keys,
+        }
+    }
+}
+
+impl Literals {
+    #[expect(
+        clippy::expect_used,
+        reason = "fewer than LITERALS_MAX non-empty literals always build"
+    )]
+    fn new(literals: &[&[u8]]) -> Self {
+        let packed = packed::Config::new()
+            .match_kind(packed::MatchKind::LeftmostLongest)
+            .builder()
+            .extend(literals)
+            .build();
+        packed.map_or_else(
+            || {
+                let automaton = AhoCorasick::builder()
+                    .kind(Some(AhoCorasickKind::ContiguousNFA))
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(literals);
+                Self::Automaton(automaton.expect("literals build"))
+            },
+            Self::Packed,
+        )
+    }
+
+    /// The first literal from `from` on: its number, and where it begins.
+    #[inline]
+    fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
+        let found = match self {
+            Self::Packed(searcher) => {
+                let span = aho_corasick::Span::from(from..text.len());
+                searcher.find_in(text, span)
+            }
+            Self::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
+        };
+        found.map(|found| (found.pattern().as_usize(), found.start()))
     }
 }
 
 impl Group {
     /// The automata for these keys.
-    fn all(keys: &[(Vec<u8>, u16, u16)]) -> Vec<Self> {
-        let literals: BTreeSet<Vec<u8>> = keys.iter().map(|(key, ..)| key.clone()).collect();
-        let literals: Vec<Vec<u8>> = literals.into_iter().collect();
+    fn all<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<Self> {
+        let keys: Vec<&Key> = keys.collect();
+        let literals: BTreeSet<&[u8]> = keys.iter().map(|key| key.literal.as_slice()).collect();
+        let literals: Vec<&[u8]> = literals.into_iter().collect();
         literals
             .chunks(LITERALS_MAX)
-            .map(|chunk| Self::new(chunk, keys))
+            .map(|chunk| Self::new(chunk, &keys))
             .collect()
     }
 
-    #[expect(
-        clippy::expect_used,
-        reason = "fewer than LITERALS_MAX non-empty literals always build"
-    )]
-    fn new(literals: &[Vec<u8>], keys: &[(Vec<u8>, u16, u16)]) -> Self {
-        let mut longest_first = literals.to_vec();
-        longest_first.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
-        let users = longest_first.iter().map(|literal| {
+    fn new(literals: &[&[u8]], keys: &[&Key]) -> Self {
+        let users = literals.iter().map(|literal| {
             // A shorter literal inside a longer one is found with it.
             let inside = keys
                 .iter()
-                .filter(|(key, ..)| memchr::memmem::find(literal, key).is_some());
-            inside
-                .map(|(_, signal, template)| (*signal, *template))
-                .collect()
+                .filter(|key| memchr::memmem::find(literal, &key.literal).is_some());
+            inside.map(|key| (key.signal, key.template)).collect()
         });
-        let users = users.collect();
-        let automaton = AhoCorasick::builder()
-            // The packed prefilter answers alone; a DFA would only cost time to build.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(longest_first);
         Self {
-            literals: automaton.expect("literals build"),
-            users,
+            literals: Literals::new(literals),
+            users: users.collect(),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! A compiled signal: where its record may come from, what its message says, what is read from it.
 
-use memchr::memmem::Finder;
 use regex::bytes::Regex;
 
-use super::Template;
+use super::{Literal, Template};
 use crate::parsers::Format;
 use crate::vocab::{Level, MarkKind};
 
@@ -31,7 +30,7 @@ pub struct Signal {
     /// Whether templates may reach beyond the head's line; their key must stand on it.
     pub deep: bool,
     /// Texts of the same line that rule it out.
-    pub unless: Vec<Finder<'static>>,
+    pub unless: Vec<Literal>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.
     pub fields: Vec<Field>,
     /// Fields computed from others.
@@ -124,21 +123,68 @@ pub enum Direction {
 }
 
 /// A pattern of logger names: the text itself, or with `*` at one or both ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoggerPattern(pub String);
+#[derive(Debug)]
+pub struct LoggerPattern {
+    /// As written.
+    pub source: String,
+    part: LoggerPart,
+}
+
+#[derive(Debug)]
+enum LoggerPart {
+    Whole(String),
+    Start(String),
+    End(String),
+    Inside(Box<Literal>),
+}
 
 impl LoggerPattern {
-    /// Whether a logger's name fits.
-    pub fn fits(&self, logger: &[u8]) -> bool {
-        let text = self.0.as_str();
-        let inner = text.trim_matches('*').as_bytes();
-        match (text.starts_with('*'), text.ends_with('*')) {
-            (true, true) => memchr::memmem::find(logger, inner).is_some(),
-            (true, false) => logger.ends_with(inner),
-            (false, true) => logger.starts_with(inner),
-            (false, false) => logger == inner,
+    /// Prepares a pattern for matching.
+    pub fn new(source: &str) -> Self {
+        let inner = source.trim_matches('*');
+        let part = match (source.starts_with('*'), source.ends_with('*')) {
+            (true, true) => LoggerPart::Inside(Box::new(Literal::new(inner))),
+            (true, false) => LoggerPart::End(inner.to_owned()),
+            (false, true) => LoggerPart::Start(inner.to_owned()),
+            (false, false) => LoggerPart::Whole(inner.to_owned()),
+        };
+        Self {
+            source: source.to_owned(),
+            part,
         }
     }
+
+    /// The only family of loggers that can fit; `None` where any might.
+    fn family(&self) -> Option<&[u8]> {
+        match &self.part {
+            LoggerPart::Whole(text) => Some(family(text.as_bytes())),
+            LoggerPart::End(text) if text.starts_with('(') => {
+                let own = family(text.as_bytes());
+                (own.len() == text.len() && text.ends_with(')')).then_some(own)
+            }
+            LoggerPart::Start(_) | LoggerPart::End(_) | LoggerPart::Inside(_) => None,
+        }
+    }
+
+    /// Whether a logger's name fits.
+    pub fn fits(&self, logger: &[u8]) -> bool {
+        match &self.part {
+            LoggerPart::Whole(text) => logger == text.as_bytes(),
+            LoggerPart::Start(text) => logger.starts_with(text.as_bytes()),
+            LoggerPart::End(text) => logger.ends_with(text.as_bytes()),
+            LoggerPart::Inside(text) => text.is_in(logger),
+        }
+    }
+}
+
+/// The kind of component a logger is: what its last parentheses hold, with them, or else its whole name.
+///
+/// `q.s (94c6) (Fetcher)` is of the family `(Fetcher)`.
+pub(super) fn family(logger: &[u8]) -> &[u8] {
+    if logger.last() != Some(&b')') {
+        return logger;
+    }
+    memchr::memrchr(b'(', logger).map_or(logger, |at| &logger[at..])
 }
 
 impl Signal {
@@ -151,6 +197,14 @@ impl Signal {
     pub fn comes_from(&self, logger: &[u8]) -> bool {
         (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger)))
             && !self.not_loggers.iter().any(|p| p.fits(logger))
+    }
+
+    /// The families of loggers it may come from; `None` for any.
+    pub(super) fn families(&self) -> Option<Vec<&[u8]>> {
+        if self.loggers.is_empty() {
+            return None;
+        }
+        self.loggers.iter().map(LoggerPattern::family).collect()
     }
 
     /// The index of a field by name.
@@ -214,10 +268,7 @@ impl FieldKind {
 
     /// How far a value reaches that no literal ends.
     pub(super) fn extent(self, text: &[u8]) -> usize {
-        let admitted = text
-            .iter()
-            .position(|&byte| !self.admits(byte))
-            .unwrap_or(text.len());
+        let admitted = self.admitted(text);
         match self {
             Self::Text => admitted,
             // A full stop ends the sentence, not the value.
@@ -237,19 +288,26 @@ impl FieldKind {
 
     /// Whether `value` is one of this kind.
     pub(super) fn accepts(self, value: &[u8]) -> bool {
-        let bytes_fit = || value.iter().all(|&byte| self.admits(byte));
-        match self {
+        let shape_fits = match self {
             Self::Text => true,
-            Self::Part => is_part(value) && bytes_fit(),
-            Self::Int => value.last().is_some_and(u8::is_ascii_digit) && bytes_fit(),
-            Self::Uuid => value.len() == 36 && bytes_fit(),
-            Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => {
-                !value.is_empty() && bytes_fit()
-            }
-        }
+            Self::Part => is_part(value),
+            Self::Int => value.last().is_some_and(u8::is_ascii_digit),
+            Self::Uuid => value.len() == 36,
+            Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => !value.is_empty(),
+        };
+        shape_fits && self.admitted(value) == value.len()
     }
 
-    fn admits(self, byte: u8) -> bool {
+    /// How many of the first bytes of `text` may stand in a value.
+    fn admitted(self, text: &[u8]) -> usize {
+        const TABLES: [[bool; 256]; FieldKind::NAMED.len()] = admitted_bytes();
+        let table = &TABLES[self as usize];
+        text.iter()
+            .position(|&byte| !table[usize::from(byte)])
+            .unwrap_or(text.len())
+    }
+
+    const fn admits(self, byte: u8) -> bool {
         match self {
             Self::Text => true,
             Self::Word => !byte.is_ascii_whitespace(),
@@ -275,14 +333,33 @@ impl FieldKind {
     }
 }
 
+/// By kind: the bytes that may stand in a value.
+const fn admitted_bytes() -> [[bool; 256]; FieldKind::NAMED.len()] {
+    let mut tables = [[false; 256]; FieldKind::NAMED.len()];
+    let mut at = 0;
+    while at < tables.len() {
+        let kind = FieldKind::NAMED[at].1;
+        let mut byte = 0;
+        while byte < 256 {
+            #[expect(clippy::cast_possible_truncation, reason = "below 256")]
+            let admitted = kind.admits(byte as u8);
+            tables[kind as usize][byte] = admitted;
+            byte += 1;
+        }
+        at += 1;
+    }
+    tables
+}
+
 /// Whether the last three or more fields between underscores are numbers, as in a part's name.
 fn is_part(value: &[u8]) -> bool {
-    let mut fields = value.rsplit(|&b| b == b'_');
-    let numeric = |field: Option<&[u8]>| {
-        field.is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit))
-    };
-    numeric(fields.next())
-        && numeric(fields.next())
-        && numeric(fields.next())
-        && fields.next().is_some()
+    let mut before = value;
+    for _ in 0..3 {
+        let end = before.iter().rposition(|b| !b.is_ascii_digit());
+        match end {
+            Some(at) if before[at] == b'_' && at + 1 < before.len() => before = &before[..at],
+            Some(_) | None => return false,
+        }
+    }
+    true
 }

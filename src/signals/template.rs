@@ -7,9 +7,7 @@
 //! A hole reaches to the literal after it, or, at the end, as far as its kind allows. `{:kind}` is a hole without a
 //! name, `{{` a brace. Text after the template's end is free.
 
-use memchr::memmem::Finder;
-
-use super::{FieldKind, Span};
+use super::{FieldKind, Literal, Span};
 
 /// A compiled template.
 #[derive(Debug, Clone)]
@@ -20,7 +18,7 @@ pub struct Template {
 
 #[derive(Debug, Clone)]
 enum Piece {
-    Literal(Box<Finder<'static>>),
+    Literal(Box<Literal>),
     Hole {
         field: Option<usize>,
         kind: FieldKind,
@@ -47,7 +45,7 @@ pub enum TemplateError {
 impl Piece {
     /// A literal, prepared for searching.
     fn literal(text: &[u8]) -> Self {
-        Self::Literal(Box::new(Finder::new(text).into_owned()))
+        Self::Literal(Box::new(Literal::new(text)))
     }
 }
 
@@ -119,7 +117,7 @@ impl Template {
     /// The longest literal: what the automaton looks for.
     pub fn key(&self) -> Option<&[u8]> {
         let literals = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Literal(finder) => Some(finder.needle()),
+            Piece::Literal(literal) => Some(literal.text()),
             Piece::Hole { .. } => None,
         });
         literals.max_by_key(|text| text.len())
@@ -134,11 +132,11 @@ impl Template {
                 continue;
             };
             match text.get(at..).and_then(|tail| literal.find(tail)) {
-                Some(found) => at += found + literal.needle().len(),
+                Some(found) => at += found + literal.text().len(),
                 None => {
                     return (
                         matched,
-                        String::from_utf8_lossy(literal.needle()).into_owned(),
+                        String::from_utf8_lossy(literal.text()).into_owned(),
                     );
                 }
             }
@@ -188,8 +186,8 @@ fn match_pieces(
     match pieces {
         [] => true,
         [Piece::Literal(literal), rest @ ..] => {
-            tail.starts_with(literal.needle())
-                && match_pieces(rest, text, at + literal.needle().len(), fields, tries)
+            tail.starts_with(literal.text())
+                && match_pieces(rest, text, at + literal.text().len(), fields, tries)
         }
         [Piece::Hole { field, kind }, rest @ ..] => {
             let mut fits = |length: usize| {
@@ -203,7 +201,7 @@ fn match_pieces(
                 fits
             };
             match rest.first() {
-                Some(Piece::Literal(next)) => next.find_iter(tail).take(TRIES_PER_HOLE).any(fits),
+                Some(Piece::Literal(next)) => next.places(tail).take(TRIES_PER_HOLE).any(fits),
                 Some(Piece::Hole { .. }) | None => fits(kind.extent(tail)),
             }
         }

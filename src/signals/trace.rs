@@ -1,8 +1,6 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
-use memchr::memmem::Finder;
-
-use super::{At, LoggerPattern, Signal, Span, Subject, Template};
+use super::{At, Literal, LoggerPattern, Signal, Span, Subject, Template};
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;
 
@@ -35,13 +33,13 @@ impl Signal {
             return checks;
         }
         checks.push(self.check_text(subject));
-        let ruled_out = |text: &&Finder<'_>| text.find(subject.record.message).is_some();
+        let ruled_out = |text: &&Literal| text.is_in(self.searched(subject));
         if let Some(text) = self.unless.iter().find(ruled_out) {
             checks.push(Check {
                 passed: false,
                 text: format!(
                     "the line holds {:?}, which rules the signal out",
-                    String::from_utf8_lossy(text.needle())
+                    String::from_utf8_lossy(text.text())
                 ),
             });
         }
@@ -71,7 +69,7 @@ impl Signal {
         let list = |patterns: &[LoggerPattern]| {
             patterns
                 .iter()
-                .map(|pattern| pattern.0.as_str())
+                .map(|pattern| pattern.source.as_str())
                 .collect::<Vec<_>>()
                 .join(" or ")
         };

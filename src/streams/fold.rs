@@ -252,11 +252,8 @@ impl<'s> Fold<'s> {
     ) {
         let errors = &mut self.tally_of(scanned, entry).errors;
         if !occurrences.is_empty() && !suspect {
-            let signals = occurrences
-                .iter()
-                .map(|occurrence| occurrence.signal)
-                .collect();
-            *errors.by_signals.entry((entry.level, signals)).or_default() += 1;
+            let signals = occurrences.iter().map(|occurrence| occurrence.signal);
+            errors.claimed(entry.level, signals);
             return;
         }
         let template = mask::template(entry.message.of(&scanned.block.bytes));

@@ -341,13 +341,11 @@ impl Context<'_> {
                         .insert(field.name.clone(), values.ranked().into_iter().collect()),
                 ),
                 TallyKind::Top => {
-                    let mut ranked = values.ranked();
                     row.distinct.insert(
                         field.name.clone(),
-                        u64::try_from(ranked.len()).unwrap_or(u64::MAX),
+                        u64::try_from(values.distinct()).unwrap_or(u64::MAX),
                     );
-                    ranked.truncate(TOP_MAX);
-                    row.top.insert(field.name.clone(), ranked);
+                    row.top.insert(field.name.clone(), values.top(TOP_MAX));
                 }
             }
             if values.beyond_cap > 0 {

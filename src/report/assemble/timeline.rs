@@ -154,8 +154,9 @@ impl Context<'_> {
                 };
                 marks.push((at, mark));
             };
+            let start = self.base.environment.start_signal();
+            worth += start.map_or(0, |it| facts.tally.signals[usize::from(it)].all.sound());
             for &at in &facts.starts {
-                worth += 1;
                 push(at, MarkKind::Start, "process start");
             }
             for (signal, tally) in self.base.signals.signals().iter().zip(&facts.tally.signals) {

@@ -5,12 +5,10 @@ mod rule;
 mod scope;
 mod signal;
 
-use memchr::memmem::Finder;
-
 use super::schema::File;
 use super::{Environment, RuleBase};
 use crate::scan::{Families, Family};
-use crate::signals::{Signal, SignalSet};
+use crate::signals::{Literal, Signal, SignalSet};
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
@@ -137,11 +135,7 @@ impl<'t> Loader<'t> {
             code.families.iter().map(|family| Family {
                 code: code.code,
                 id: family.id.clone(),
-                contains: family
-                    .contains
-                    .iter()
-                    .map(|text| Finder::new(text).into_owned())
-                    .collect(),
+                contains: family.contains.iter().map(Literal::new).collect(),
             })
         });
         Ok(RuleBase {

@@ -1,6 +1,5 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
-use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use toml::Spanned;
 
@@ -8,8 +7,8 @@ use super::origin::{LoadError, Origin, duration};
 use crate::parsers::{FORMATS, Format};
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Signal, TallyKind,
-    Template,
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal,
+    TallyKind, Template,
 };
 use crate::vocab::Level;
 
@@ -60,7 +59,7 @@ pub(super) fn compile_signal(
         let hint = "leave holes that nothing reads without a name: {:text}";
         return Err(origin.fault(declared.id.span(), message, hint));
     }
-    let patterns = |names: &[String]| names.iter().cloned().map(LoggerPattern).collect();
+    let patterns = |names: &[String]| names.iter().map(|name| LoggerPattern::new(name)).collect();
     Ok(Signal {
         id: declared.id.get_ref().clone(),
         what: declared.what.clone(),
@@ -72,11 +71,7 @@ pub(super) fn compile_signal(
         at: declared.at.unwrap_or(At::Anywhere),
         templates,
         deep: declared.deep,
-        unless: declared
-            .unless
-            .iter()
-            .map(|text| Finder::new(text).into_owned())
-            .collect(),
+        unless: declared.unless.iter().map(Literal::new).collect(),
         fields,
         derived,
         context: None,

@@ -31,9 +31,24 @@ pub struct Errors {
     pub unmatched: BTreeMap<(Level, String), (u64, Evidence)>,
     /// Records without a signal whose template came after the cap was reached.
     pub beyond_cap: u64,
+    /// The memory of a key that is looked up.
+    spare: Vec<u16>,
 }
 
 impl Errors {
+    /// Counts a record by its signals.
+    pub fn claimed(&mut self, level: Level, signals: impl Iterator<Item = u16>) {
+        let mut key = (level, std::mem::take(&mut self.spare));
+        key.1.clear();
+        key.1.extend(signals);
+        if let Some(count) = self.by_signals.get_mut(&key) {
+            *count += 1;
+            self.spare = key.1;
+        } else {
+            self.by_signals.insert(key, 1);
+        }
+    }
+
     fn absorb(&mut self, other: Self) {
         for (key, count) in other.by_signals {
             *self.by_signals.entry(key).or_default() += count;

@@ -138,19 +138,17 @@ impl Minutes {
         }
     }
 
+    /// The counts by minute since 1970.
+    pub fn counts(&self) -> BTreeMap<i64, u64> {
+        let mut all = self.clone();
+        all.close();
+        all.closed
+    }
+
     /// The minute with most, the earliest of equal ones.
     pub fn peak(&self) -> Option<(i64, u64)> {
-        let (open, more) = self.open.unwrap_or((0, 0));
-        let closed = self
-            .closed
-            .iter()
-            .map(|(&minute, &count)| (minute, if minute == open { count + more } else { count }));
-        let alone = self
-            .open
-            .filter(|(minute, _)| !self.closed.contains_key(minute));
-        closed
-            .chain(alone)
-            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
+        let counts = self.counts().into_iter();
+        counts.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
     }
 
     fn close(&mut self) {

@@ -99,9 +99,18 @@ impl Values {
         }
     }
 
-    pub(super) fn absorb(&mut self, other: &Self) {
-        for (value, count) in other.ranked() {
-            *self.counts.entry(value.into_bytes().into()).or_default() += count;
+    /// Adds the counts of another node, whatever the cap.
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "sums do not depend on the order"
+    )]
+    pub fn absorb(&mut self, other: &Self) {
+        for (value, &count) in &other.counts {
+            if let Some(sum) = self.counts.get_mut(value) {
+                *sum += count;
+            } else {
+                self.counts.insert(value.clone(), count);
+            }
         }
         self.beyond_cap += other.beyond_cap;
     }
@@ -118,13 +127,24 @@ impl Values {
 
     /// Values and counts, most frequent first, equal ones by value.
     pub fn ranked(&self) -> Vec<(String, u64)> {
-        let mut ranked: Vec<(String, u64)> = self
-            .counts
-            .iter()
-            .map(|(value, &count)| (String::from_utf8_lossy(value).into_owned(), count))
-            .collect();
-        ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        ranked
+        self.top(usize::MAX)
+    }
+
+    /// The first `max` of [`Values::ranked`].
+    pub fn top(&self, max: usize) -> Vec<(String, u64)> {
+        let by_rank = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then(a.0.cmp(b.0));
+        let counts = self.counts.iter();
+        let mut values: Vec<(&[u8], u64)> =
+            counts.map(|(value, &count)| (&**value, count)).collect();
+        if max < values.len() {
+            values.select_nth_unstable_by(max, by_rank);
+            values.truncate(max);
+        }
+        values.sort_unstable_by(by_rank);
+        values
+            .into_iter()
+            .map(|(value, count)| (String::from_utf8_lossy(value).into_owned(), count))
+            .collect()
     }
 }
 

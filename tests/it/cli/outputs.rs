@@ -49,6 +49,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     assert_eq!(
         names,
         [
+            "bug.md",
             "plots/answers.svg",
             "plots/rates.svg",
             "report.html",
@@ -77,7 +78,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     let forced = analyze(&samples(), &["--out", first.to_str().unwrap(), "--force"]);
     assert_eq!(forced.code, Some(1));
     assert_eq!(fs::read_to_string(first.join("mine.txt")).unwrap(), "keep");
-    assert_eq!(files(&first).len(), 7);
+    assert_eq!(files(&first).len(), 8);
 }
 
 /// Every output of a plan, in one piece.
@@ -132,7 +133,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
                 );
             }
         }
-        for format in ["text", "json", "markdown", "html"] {
+        for format in ["text", "json", "markdown", "bug", "html"] {
             let of = |threads| analyze(&root, &["--threads", threads, "--format", format]).out;
             assert!(of("1") == of("2"), "{format}");
         }
@@ -238,4 +239,42 @@ fn what_is_no_report_is_not_rendered() {
     let ran = casdiag(&["render", path.to_str().unwrap()]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("casdiag.report/9"), "{}", ran.err);
+}
+
+#[test]
+fn a_bug_is_the_issue_behind_a_front_matter() {
+    let root = samples().join("report-003");
+    let bug = analyze(&root, &["--format", "bug"]).out;
+    let issue = analyze(&root, &["--format", "markdown"]).out;
+    let (head, rest) = bug
+        .strip_prefix("---\n")
+        .unwrap()
+        .split_once("---\n\n")
+        .unwrap();
+    assert!(rest == issue);
+    for line in [
+        r#"id: "catch-up-stall""#,
+        r#"status: "open""#,
+        r#"severity: "high""#,
+        r#"timestamp: "T07:06:48.603000""#,
+        r#"last_seen: "T07:07:47.180000""#,
+        "occurrences: 1",
+    ] {
+        assert!(head.lines().any(|it| it == line), "{line} in {head}");
+    }
+}
+
+#[test]
+fn shells_and_man_are_served() {
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = casdiag(&["completions", shell]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(
+            ran.out.contains("wal-layout-check") && ran.out.contains("fail-on"),
+            "{shell}"
+        );
+    }
+    let page = casdiag(&["man"]);
+    assert_eq!(page.code, Some(0), "{}", page.err);
+    assert!(page.out.contains(".TH casdiag 1") && page.out.contains("wal\\-layout\\-check"));
 }

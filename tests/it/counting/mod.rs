@@ -1,7 +1,8 @@
-//! The rules of counting of `design.md` 5, one small log each. Every expected value is counted by hand from the text.
+//! The rules of counting of `docs/counting.md`, one small log each. Every expected value is counted by hand from the text.
 
 mod copies;
 mod forged;
+mod generated;
 mod once;
 mod timeline;
 

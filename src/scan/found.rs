@@ -1,0 +1,117 @@
+//! What scanning a block gives: counts of all its records, and an entry for whatever is more than a count.
+
+use super::{GrepCounts, Problem};
+use crate::signals::{FIELDS_MAX, Span};
+use crate::time::{DAY, Timestamp};
+use crate::vocab::Level;
+
+/// What one block held.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Lines, a last one without an end included.
+    pub lines: u64,
+    /// Records, all of them.
+    pub records: u64,
+    /// Records by [`Level::index`], entries included.
+    pub levels: [u64; Level::ALL.len()],
+    /// Lines that continue a record.
+    pub continuation_lines: u64,
+    /// Lines before the first record of the block that belong to none.
+    pub unparsed_lines: u64,
+    /// Smallest and largest stamp of records that are not suspect.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// The stamp of the first record that has one, as written.
+    pub first_time: Option<Timestamp>,
+    /// The stamp of the first record that is not suspect.
+    pub opened: Option<Timestamp>,
+    /// The stamp of the last record that is not suspect.
+    pub last_time: Option<Timestamp>,
+    /// The noteworthy records in order.
+    pub entries: Vec<Entry>,
+    /// What was found in them; entries point into it.
+    pub occurrences: Vec<Occurrence>,
+    /// Codes mentioned further in; entries point into it.
+    pub nested: Vec<u32>,
+    /// Near misses: signal and entry.
+    pub near_misses: Vec<(u16, u32)>,
+    /// What is wrong with the bytes, with lines relative to the block.
+    pub problems: Vec<Problem>,
+    /// The version an exception names, if any does.
+    pub version: Option<Span>,
+    /// What a plain search for a signal's text finds.
+    pub grep: GrepCounts,
+    /// Stretches without a record of at least [`GAP`] between two of them.
+    pub gaps: Vec<(Timestamp, Timestamp)>,
+}
+
+/// A record worth more than a count: worse than Information, or with a signal, or an exception, or suspect.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its stamp.
+    pub time: Option<Timestamp>,
+    /// Its level.
+    pub level: Level,
+    /// Its thread.
+    pub thread: u64,
+    /// Its line in the block, from 0.
+    pub line: u32,
+    /// Its bytes in the block.
+    pub bytes: Span,
+    /// Its message on the head's line, in the block.
+    pub message: Span,
+    /// A hash of its bytes, where the log has a twin.
+    pub hash: u64,
+    /// Its exception's code and family.
+    pub code: Option<(u32, Option<u16>)>,
+    /// Its codes further in, in [`Scan::nested`].
+    pub nested: (u32, u32),
+    /// Its signals, in [`Scan::occurrences`].
+    pub occurrences: (u32, u32),
+    /// Whether the file ends inside it.
+    pub torn: bool,
+    /// Whether its stamp says that it may be forged.
+    pub suspect: bool,
+    /// Whether a query before has a quotation open, so that this record may be its text.
+    pub in_open_query: bool,
+    /// The node its line names, in the block; empty where the path does.
+    pub node: Span,
+}
+
+/// A signal found in an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Occurrence {
+    /// The index of the signal.
+    pub signal: u16,
+    /// Its fields as spans of the block.
+    pub fields: [Span; FIELDS_MAX],
+}
+
+impl Scan {
+    /// Moves every stamp by whole days: a log without dates goes on where the block before ended.
+    pub fn postpone(&mut self, days: i64) {
+        let by = |time: &mut Timestamp| time.0 += days * DAY;
+        self.span
+            .iter_mut()
+            .for_each(|(low, high)| [low, high].into_iter().for_each(by));
+        self.gaps
+            .iter_mut()
+            .for_each(|(from, to)| [from, to].into_iter().for_each(by));
+        self.last_time.iter_mut().for_each(by);
+        self.entries
+            .iter_mut()
+            .filter_map(|entry| entry.time.as_mut())
+            .for_each(by);
+    }
+
+    /// The signals of an entry.
+    pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
+        let (from, to) = entry.occurrences;
+        &self.occurrences[from as usize..to as usize]
+    }
+
+    /// The further codes of an entry.
+    pub fn nested_of(&self, entry: &Entry) -> &[u32] {
+        let (from, to) = entry.nested;
+        &self.nested[from as usize..to as usize]
+    }
+}
