@@ -199,7 +199,7 @@ mod tests {
     fn the_order_of_counting_changes_nothing() {
         let points = |rate: Rate| -> Vec<_> { rate.points().collect() };
         let forth = points(rate(0..5_000));
-        assert_eq!(forth.len(), 84);
+        assert_eq!(forth.len(), 334);
         assert_eq!(forth, points(rate((0..5_000).rev())));
         let mut parts = rate(0..100);
         parts.absorb(&rate(100..5_000));
