@@ -19,6 +19,7 @@
 )]
 mod chlog;
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use std::time::Instant;
 
 use aho_corasick::packed;
 use casdiag::pipeline::{self, Plan, Progress};
-use casdiag::rules::{RuleBase, load};
+use casdiag::rules::{RuleBase, load, load_alone};
 use chlog::Arguments;
 
 const ROUNDS: usize = 5;
@@ -59,6 +60,15 @@ fn main() {
     };
     if given.first().is_some_and(|it| it == "generate") {
         generate(Path::new(&given[1]), &arguments);
+        return;
+    }
+    if given.first().is_some_and(|it| it == "rules") {
+        let rules = [("measured.toml".to_owned(), rules(given[2].parse().unwrap()))];
+        drop(analyze(
+            Path::new(&given[1]),
+            1,
+            &load_alone(&rules).unwrap(),
+        ));
         return;
     }
     let base = load(&[]).unwrap();
@@ -94,6 +104,44 @@ fn generate(out: &Path, arguments: &Arguments) {
         )
         .unwrap();
     }
+}
+
+/// So many rules, each with a signal of its own: six that the logs hold, and others that they lack, spread over the levels.
+fn rules(count: usize) -> String {
+    const LEVELS: [&str; 5] = ["error", "warning", "information", "debug", "trace"];
+    let held = [
+        (
+            "error",
+            "did not prove it still holds the manifest it offered for part {part:part}",
+        ),
+        ("debug", "Relink confirm is unproven ({reason}) for ref"),
+        ("debug", "Relink of part {part:part} onto disk"),
+        ("error", "key data/cas/ref_catalog, object size {size:int}"),
+        ("error", "(S3_ERROR)"),
+        ("fatal", "Short fault info"),
+    ];
+    let held = held
+        .iter()
+        .map(|(level, text)| (*level, (*text).to_owned()));
+    let lacked = (0..count).map(|number| {
+        let text = format!(
+            "component {:03} failed to renew lease {number} of {{owner:word}}",
+            number * 7919 % 1000
+        );
+        (LEVELS[number % LEVELS.len()], text)
+    });
+    let mut file = String::new();
+    for (number, (level, text)) in held.chain(lacked).take(count).enumerate() {
+        write!(
+            file,
+                "[[signal]]\nid = \"measured-{number}\"\nwhat = \"w\"\nlevels = [\"{level}\"]\ntemplates = [\"{text}\"]\n\
+                 [[rule]]\nid = \"measured-rule-{number}\"\ntitle = \"t\"\ncategory = \"c\"\nmechanism = \"m\"\n\
+                 counts.all = {{ signal = \"measured-{number}\" }}\nwhen = {{ count = \"all\", at-least = 1 }}\n\
+                 [[rule.verdict]]\nseverity = \"info\"\nconfidence = \"certain\"\ntitle = \"t\"\n"
+        )
+        .unwrap();
+    }
+    file
 }
 
 fn analyze(folder: &Path, threads: usize, base: &RuleBase) -> casdiag::analysis::Analysis {
@@ -139,12 +187,15 @@ enum Packing {
 impl Packing {
     /// Packs the logs of a folder as `gzip -6` and `zstd -3` do.
     fn apply(self, folder: &Path) {
+        if self == Self::Plain {
+            return;
+        }
         for path in logs(folder) {
             let unpacked = self.before().reader(&path);
             let (mut from, to) = (unpacked, path.with_extension(self.extension()));
             let to = File::create(to).unwrap();
             match self {
-                Self::Plain => continue,
+                Self::Plain => {}
                 Self::Gzip => {
                     let mut to = flate2::write::GzEncoder::new(to, flate2::Compression::new(6));
                     io::copy(&mut from, &mut to).unwrap();

@@ -1,8 +1,12 @@
 //! What an analysis hands to the reports: inputs, tallies of every node, and what the rules concluded.
 
+use crate::layout::{Comparison, Wal};
 use crate::rules::{Conclusions, NodeFacts};
 use crate::scan::{GrepCounts, ProblemKind};
 use crate::time::{Period, Timestamp};
+
+/// What the format of an input that is a WAL's segment is called.
+pub const SEGMENT: &str = "wal-segment";
 
 /// A finished analysis.
 #[derive(Debug)]
@@ -17,6 +21,10 @@ pub struct Analysis {
     pub nodes: Vec<NodeFacts>,
     /// What the rules say.
     pub conclusions: Conclusions,
+    /// The WALs found beside the logs, by path.
+    pub wals: Vec<Wal>,
+    /// The nodes of each log side by side, as their WALs have it.
+    pub comparisons: Vec<Comparison>,
 }
 
 /// Something that was found and not read.
@@ -70,11 +78,24 @@ pub struct InputFault {
     pub detail: String,
 }
 
+impl InputFault {
+    /// A fault that is of no line, in words.
+    pub fn of(kind: ProblemKind, detail: String) -> Self {
+        Self {
+            kind,
+            line: None,
+            count: 1,
+            detail,
+        }
+    }
+}
+
 impl Analysis {
     /// Whether everything recognised was read whole.
     pub fn is_complete(&self) -> bool {
         let read = self.inputs.iter().flat_map(|input| &input.problems);
         self.refused.iter().all(|refused| !refused.partial)
+            && self.wals.iter().all(|wal| wal.unread.is_empty())
             && read.into_iter().all(|problem| !problem.kind.is_partial())
     }
 
@@ -86,8 +107,10 @@ impl Analysis {
 
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
+        // A WAL has no time that could be left out.
+        let is_log = |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT);
         self.period.is_bounded()
-            && self.is_recognised()
+            && self.inputs.iter().any(is_log)
             && self.inputs.iter().all(|input| input.records == 0)
     }
 

@@ -5,6 +5,8 @@
 
 pub mod vocab;
 
+pub mod profile;
+
 pub mod time;
 
 pub mod record;

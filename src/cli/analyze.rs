@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
 use super::output::{self, Format};
-use super::{Failure, Outcome, progress};
+use super::{Failure, Outcome, progress, wal};
 use crate::pipeline::{self, Progress};
+use crate::profile::Profile;
 use crate::report::model::Report;
 use crate::report::{self, escape};
 
@@ -27,16 +29,23 @@ pub(super) struct Arguments {
     /// Overwrites outputs in a folder that is not empty
     #[arg(long, requires = "out")]
     force: bool,
+    /// Reads the write-ahead logs beside the logs with this layout: the name of a known one, or a file that describes one
+    #[arg(long, value_name = "NAME|FILE")]
+    layout: Option<String>,
     /// Exits with 1 if there is a finding of this severity or worse
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
+    /// Prints on stderr what each signal and rule cost
+    #[arg(long)]
+    profile_rules: bool,
     /// Colors the text output
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     color: ColorChoice,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let plan = arguments.input.plan()?;
+    let mut plan = arguments.input.plan()?;
+    plan.layout = wal::choice(arguments.layout.as_deref())?;
     if let Some(name) = arguments.input.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());
     }
@@ -44,6 +53,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         report::check_folder(folder, arguments.force)?;
     }
     let base = arguments.rules.load()?;
+    plan.profile = arguments
+        .profile_rules
+        .then(|| Arc::new(Profile::new(base.signals.signals().len(), base.rules.len())));
     let wanted = !arguments.input.no_progress && !arguments.input.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
@@ -54,11 +66,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         report::write_folder(&report, folder, arguments.force)?;
     }
     output::print(&report, arguments.format, arguments.color, out)?;
+    if let Some(profile) = &plan.profile {
+        report::profile::write(profile, &base, &mut io::stderr())?;
+    }
     if !analysis.is_recognised() && !arguments.input.quiet {
         let seen = report.inputs.len();
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
-             (main log, err.log, rotated pieces), logs of HA controllers, standard errors of servers, and core files, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             (main log, err.log, rotated pieces), logs of HA controllers, standard errors of servers, core files, and write-ahead logs, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;

@@ -126,7 +126,7 @@ fn dump_file(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Outcome, 
     })
 }
 
-fn choice(layout: Option<&str>) -> Result<Choice, Failure> {
+pub(super) fn choice(layout: Option<&str>) -> Result<Choice, Failure> {
     let Some(layout) = layout else {
         return Ok(Choice::Detect);
     };

@@ -61,6 +61,27 @@ impl Artifact {
         Ok((Box::new(opened.reader), opened.encoding))
     }
 
+    /// Opens the artifact as its folder or archive holds it, whatever its own bytes pack, with its size.
+    pub fn open_as_held(&self) -> io::Result<(Box<dyn Read + Send>, u64)> {
+        let meter = Meter::default();
+        let (reader, as_stored) = self.stored(&meter)?;
+        let size = match &self.content {
+            Content::File(path) => std::fs::metadata(path)?.len(),
+            Content::Memory(_) => self.bytes,
+            Content::Member(member) => member.held()?,
+        };
+        if as_stored {
+            return Ok((Box::new(reader), size));
+        }
+        let guarded = Guarded {
+            inner: reader,
+            meter,
+            bounds: self.bounds,
+            unpacked: 0,
+        };
+        Ok((Box::new(guarded), size))
+    }
+
     /// The first [`SAMPLE_BYTES`] unpacked bytes, or as many as can be unpacked.
     pub fn sample(&self) -> Result<(Vec<u8>, Encoding), Error> {
         let (sample, encoding) = self

@@ -28,6 +28,23 @@ pub struct Member {
     pub(super) check: Option<(u32, u64)>,
     /// Why it ends before its end.
     pub(super) fault: Option<String>,
+    /// Whether only its beginning was kept, because it is of no use.
+    pub(super) is_beginning: bool,
+}
+
+impl Member {
+    /// How many bytes it has, unless only its beginning was kept.
+    pub(super) fn held(&self) -> io::Result<u64> {
+        match (self.method, self.check) {
+            (Some(_), Some((_, bytes))) => Ok(bytes),
+            (Some(_), None) => Err(io::Error::other("the archive does not say its size")),
+            (None, _) if self.is_beginning => {
+                Err(io::Error::other("only its beginning was unpacked"))
+            }
+            // A reader that stopped at what is there would not meet the fault behind it.
+            (None, _) => Ok(self.range.length + u64::from(self.fault.is_some())),
+        }
+    }
 }
 
 /// A stretch of a file.

@@ -4,6 +4,7 @@
 
 mod archives;
 mod artifact;
+mod beside;
 mod blocks;
 mod bounds;
 mod content;
@@ -15,6 +16,7 @@ mod walk;
 
 pub use archives::Useful;
 pub use artifact::{Artifact, SAMPLE_BYTES};
+pub use beside::place_beside;
 pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
 pub use content::{Content, Member};

@@ -122,7 +122,7 @@ pub struct Names {
 }
 
 /// Places every artifact. When all artifacts have the same run, it is called `.`.
-pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
+pub fn place_all(artifacts: &[&Artifact], names: &Names) -> Vec<Place> {
     let mut places: Vec<Place> = artifacts
         .iter()
         .map(|artifact| place(artifact, names))
@@ -139,7 +139,7 @@ pub fn place_all(artifacts: &[Artifact], names: &Names) -> Vec<Place> {
 }
 
 /// Two files that claim the same place from different folders are of different runs, named by those folders.
-fn keep_folders_apart(artifacts: &[Artifact], places: &mut [Place]) {
+fn keep_folders_apart(artifacts: &[&Artifact], places: &mut [Place]) {
     let folder = |at: usize| {
         artifacts[at]
             .whole
@@ -188,7 +188,7 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
     let named: Vec<&str> = folders
         .iter()
         .copied()
-        .filter(|name| !GENERIC_FOLDERS.contains(name) && !name.is_empty())
+        .filter(|name| !is_generic(name) && !name.is_empty())
         .collect();
     let (mut run, mut node) = match node_of_stem(stem) {
         Some(node) => (named.as_slice(), node),
@@ -197,10 +197,8 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
             None => (&[][..], UNNAMED),
         },
     };
-    if let Some(given) = names.nodes.iter().find(|given| {
-        given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)
-    }) {
-        node = &given.name;
+    if let Some(given) = given_node(artifact, names) {
+        node = given;
         run = run.strip_suffix(&[node]).unwrap_or(run);
     }
     let run = given_run(&folders, names).unwrap_or_else(|| {
@@ -217,6 +215,46 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
         role,
         piece,
     }
+}
+
+/// Whether a folder says what it holds, not whose it is.
+pub(super) fn is_generic(folder: &str) -> bool {
+    GENERIC_FOLDERS.contains(&folder)
+}
+
+/// Run and node of a folder: `folders` is its path, `named` what of it is not generic.
+pub(super) fn named_place(
+    artifact: &Artifact,
+    folders: &[&str],
+    named: &[&str],
+    names: &Names,
+) -> (String, String) {
+    let (mut run, mut node) = match named.split_last() {
+        Some((node, run)) => (run, *node),
+        None => (&[][..], UNNAMED),
+    };
+    if let Some(given) = given_node(artifact, names) {
+        node = given;
+        run = run.strip_suffix(&[node]).unwrap_or(run);
+    }
+    let own = || {
+        if run.is_empty() {
+            ".".to_owned()
+        } else {
+            run.join("/")
+        }
+    };
+    let run = given_run(folders, names).unwrap_or_else(own);
+    (run, node.to_owned())
+}
+
+/// The node that the user calls an artifact's.
+fn given_node<'n>(artifact: &Artifact, names: &'n Names) -> Option<&'n str> {
+    let mut nodes = names.nodes.iter();
+    let given = nodes.find(|given| {
+        given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)
+    });
+    given.map(|given| given.name.as_str())
 }
 
 /// The outermost folder that a `--run` glob matches: a `*` of a glob may stand for several folders.
@@ -434,6 +472,7 @@ mod tests {
     fn a_file_beside_nodes_is_of_their_run() {
         let paths = ["soak-1/ch1/server.log", "soak-1/soak.log", "soak-2/ch1.log"];
         let artifacts = paths.map(|path| Artifact::in_memory(path, &[]));
+        let artifacts: Vec<&Artifact> = artifacts.iter().collect();
         let named: Vec<(String, String)> = place_all(&artifacts, &Names::default())
             .into_iter()
             .map(|place| (place.run, place.node))

@@ -21,6 +21,7 @@ pub(super) fn take(bounds: Bounds, found: &mut Found) {
                 method: None,
                 check: None,
                 fault,
+                is_beginning: false,
             })),
             bounds,
         }),

@@ -54,7 +54,7 @@ struct Root {
 ///
 /// Links below a root are not followed, and pipes and devices are not opened. A path may lead into an archive, as
 /// `a.zip!/ch1/x.log` does; `-` is the standard input. `useful` says how much of unpacked bytes is worth keeping.
-pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful) -> Result<Found, Error> {
+pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful<'_>) -> Result<Found, Error> {
     let roots: Vec<Root> = roots
         .iter()
         .map(|path| root(path))

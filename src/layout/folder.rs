@@ -1,18 +1,19 @@
 //! Which folders under the given paths hold a WAL, of which layout, on which node.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::parsers::wal::{Format, LAYOUTS, Layout, SNIFF_BYTES, SegmentName};
+use crate::parsers::wal::{Format, LAYOUTS, Layout, SegmentName};
 use crate::vocab::Lsn;
 
 use super::declared::Declared;
 use super::model::Unread;
 use super::rules::Rules;
+use super::source::Source;
 
 /// Which layout to read with.
 #[derive(Clone)]
@@ -23,6 +24,49 @@ pub enum Choice {
     Known(&'static Layout),
     /// The one that the user described.
     Declared(Box<Declared>),
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Detect => "Detect",
+            Self::Known(layout) => layout.id,
+            Self::Declared(_) => "Declared",
+        })
+    }
+}
+
+impl Choice {
+    /// Whether a file may be a segment: it is called as one, and the name says enough or the content begins as one. A file
+    /// that `source` opens is looked into only where its name is any program's.
+    pub fn may_be_segment(&self, file: &str, source: &Source) -> bool {
+        candidates(self).iter().any(|format| {
+            let is_named = format.name(file).is_some() && !is_ignored(self, file);
+            is_named
+                && match format {
+                    Format::Known(layout) if !layout.is_name_enough => {
+                        source.head().is_ok_and(|head| (layout.sniff)(&head))
+                    }
+                    Format::Known(_) | Format::Declared(_) => true,
+                }
+        })
+    }
+
+    /// Whether a file is called as a segment is.
+    pub fn names_segment(&self, file: &str) -> bool {
+        let mut candidates = candidates(self).into_iter();
+        candidates.any(|format| format.name(file).is_some())
+    }
+}
+
+/// A file that may be a segment.
+pub struct Listed {
+    /// The folder that holds it.
+    pub folder: PathBuf,
+    /// Its name.
+    pub file: String,
+    /// Its bytes.
+    pub source: Source,
 }
 
 /// The segments of one layout in one folder.
@@ -51,6 +95,8 @@ pub struct SegmentFile {
     pub file: String,
     /// What the name says.
     pub name: SegmentName,
+    /// Its bytes.
+    pub source: Source,
 }
 
 /// A folder without a WAL of a known layout.
@@ -84,12 +130,33 @@ pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
     for path in paths {
         list(path, &mut listing, &mut found.unread);
     }
+    assign(&listing, choice, &mut found);
+    // The order in which a folder lists its files is nobody's.
+    found.unread.sort();
+    name_nodes(&mut found.folders, paths);
+    found
+}
+
+/// The WALs among given files. Nodes and runs are left to the caller, who knows what the paths mean.
+pub fn among(files: impl Iterator<Item = Listed>, choice: &Choice) -> Found {
+    let mut listing: BTreeMap<PathBuf, Files> = BTreeMap::new();
+    for listed in files {
+        let files = listing.entry(listed.folder).or_default();
+        files.insert(listed.file, listed.source);
+    }
+    let mut found = Found::default();
+    assign(&listing, choice, &mut found);
+    found
+}
+
+/// Finds the WALs in folders whose files are known.
+fn assign(listing: &BTreeMap<PathBuf, Files>, choice: &Choice, found: &mut Found) {
     let mut snapshots = Vec::new();
-    for (path, files) in &listing {
+    for (path, files) in listing {
         let mut claimed = 0;
         for format in candidates(choice) {
             let layout = format.id();
-            snapshots.extend(files.iter().filter_map(|file| {
+            snapshots.extend(files.keys().filter_map(|file| {
                 let lsn = format.snapshot(file)?;
                 Some((layout.to_owned(), path.clone(), lsn, file.clone()))
             }));
@@ -99,24 +166,20 @@ pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
             }
         }
         if claimed == 0
-            && let Some(example) = files.first()
+            && let Some((example, _)) = files.first_key_value()
         {
             found.unknown.push(Unknown {
                 path: path.display().to_string(),
                 files: files.len() as u64,
                 example: example.clone(),
-                resembles: files.iter().find_map(|file| resembles(file, path)),
+                resembles: files.keys().find_map(|file| resembles(file, path)),
             });
         }
     }
-    // The order in which a folder lists its files is nobody's.
-    found.unread.sort();
-    name_nodes(&mut found.folders, paths);
     attribute(&mut found.folders, snapshots);
-    found
 }
 
-type Files = BTreeSet<String>;
+type Files = BTreeMap<String, Source>;
 
 fn list(root: &Path, listing: &mut BTreeMap<PathBuf, Files>, unread: &mut Vec<Unread>) {
     for entry in WalkDir::new(root) {
@@ -143,7 +206,8 @@ fn list(root: &Path, listing: &mut BTreeMap<PathBuf, Files>, unread: &mut Vec<Un
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = entry.file_name().to_string_lossy().into_owned();
-        listing.entry(folder).or_default().insert(file);
+        let source = Source::File(path.to_path_buf());
+        listing.entry(folder).or_default().insert(file, source);
     }
 }
 
@@ -160,17 +224,18 @@ fn candidates(choice: &Choice) -> Vec<Format> {
 fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Option<Folder> {
     let mut segments = Vec::new();
     let mut others = Vec::new();
-    for file in files {
+    for (file, source) in files {
         match format.name(file).filter(|_| !is_ignored(choice, file)) {
             Some(name) => segments.push(SegmentFile {
                 file: file.clone(),
                 name,
+                source: source.clone(),
             }),
             None => others.push(file.clone()),
         }
     }
     if segments.is_empty()
-        || !is_claimed(path, &segments, &others, format, choice)
+        || !is_claimed(&segments, &others, format, choice)
         || is_detached(path, format)
     {
         return None;
@@ -208,7 +273,6 @@ fn is_ignored(choice: &Choice, file: &str) -> bool {
 
 /// Whether the files are this layout's: by what the user said, by names that nobody else uses, or by the content of any of them.
 fn is_claimed(
-    path: &Path,
     segments: &[SegmentFile],
     others: &[String],
     format: &Format,
@@ -222,9 +286,12 @@ fn is_claimed(
     }
     let has_company = others.iter().any(|file| (layout.is_leftover)(file));
     has_company
-        || segments
-            .iter()
-            .any(|segment| head(&path.join(&segment.file)).is_ok_and(|head| (layout.sniff)(&head)))
+        || segments.iter().any(|segment| {
+            segment
+                .source
+                .head()
+                .is_ok_and(|head| (layout.sniff)(&head))
+        })
 }
 
 /// Changelogs that the server itself moved out of the way are not a WAL.
@@ -233,17 +300,6 @@ fn is_detached(path: &Path, format: &Format) -> bool {
         && path
             .components()
             .any(|part| part == Component::Normal("detached".as_ref()))
-}
-
-/// The first bytes of a regular file.
-pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    if fs::metadata(path)?.is_file() {
-        File::open(path)?
-            .take(SNIFF_BYTES as u64)
-            .read_to_end(&mut head)?;
-    }
-    Ok(head)
 }
 
 /// What a file name looks like that no reader here is for.

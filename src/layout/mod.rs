@@ -15,19 +15,21 @@ mod rules;
 mod scan;
 mod settle;
 mod single;
+mod source;
 
 use std::path::PathBuf;
 
 pub use check::check;
 pub use compare::{Comparison, Forecast, Reach, compare};
 pub use declared::{Declared, LayoutError, load};
-pub use folder::{Choice, Folder, Found, SegmentFile, Unknown, find};
+pub use folder::{Choice, Folder, Found, Listed, SegmentFile, Unknown, among, find};
 pub use model::{
     Note, NoteKind, Problem, ProblemKind, Segment, Severity, Stretch, Unread, Verdict, Wal,
 };
 pub use rules::{Naming, Positions, Residue, Rewrite, Rules, Snapshots, Where};
 
 pub use single::{Single, SingleError, single};
+pub use source::{Opened, Source};
 
 /// Everything that a check of some paths found.
 #[derive(Debug, Default)]

@@ -1,5 +1,7 @@
 //! The common model of a WAL, whatever system wrote it: segments, what is wrong with them, what only looks wrong.
 
+use serde::Deserialize;
+
 use crate::vocab::{Lsn, LsnNotation, LsnRange, Term};
 
 /// A checked WAL: one folder's segments of one layout.
@@ -150,7 +152,8 @@ pub struct Problem {
 }
 
 /// How a problem counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The server repairs it and loses nothing acknowledged.
     CrashResidue,
@@ -176,7 +179,8 @@ impl Severity {
 }
 
 /// The sorts of problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// Records stand in a segment where nobody looks for them.
     Misfiled,

@@ -1,8 +1,6 @@
 //! One pass over the segments of a WAL: records folded into stretches of consecutive positions, so that memory does not grow with them.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::Read;
 use std::sync::Arc;
 
 use crate::parsers::wal::{
@@ -77,14 +75,13 @@ pub(super) fn pass(folder: &Folder) -> Pass {
     let mut state = State::default();
     let count = folder.segments.len();
     for (n, file) in folder.segments.iter().enumerate() {
-        let path = folder.path.join(&file.file);
-        let scanned = segment(folder, file, &path, n + 1 == count, &mut state);
+        let scanned = segment(folder, file, n + 1 == count, &mut state);
         let unreadable = scanned
             .faults
             .iter()
             .filter(|fault| fault.kind == FaultKind::Unreadable);
         pass.unread.extend(unreadable.map(|fault| Unread {
-            path: path.display().to_string(),
+            path: folder.path.join(&file.file).display().to_string(),
             detail: fault.detail.clone(),
         }));
         pass.segments.push(scanned);
@@ -102,13 +99,7 @@ pub(super) fn pass(folder: &Folder) -> Pass {
 }
 
 /// Reads one segment.
-fn segment(
-    folder: &Folder,
-    file: &SegmentFile,
-    path: &Path,
-    is_last: bool,
-    state: &mut State,
-) -> Scanned {
+fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State) -> Scanned {
     let mut context = Context {
         name: file.name,
         size: 0,
@@ -119,7 +110,7 @@ fn segment(
     let mut items = Vec::new();
     let mut is_growing = false;
     state.begin_segment();
-    let scan = match open(path) {
+    let scan = match file.source.open() {
         Ok((reader, size)) => {
             context.size = size;
             segment.size = size;
@@ -128,7 +119,7 @@ fn segment(
             let scan = folder
                 .format
                 .read(&mut reader.take(size), &context, &mut frame);
-            is_growing = fs::metadata(path).is_ok_and(|it| it.len() != size);
+            is_growing = file.source.is_growing(size);
             scan
         }
         Err(error) => Scan::unreadable(&error),
@@ -147,15 +138,6 @@ fn segment(
         ahead,
         is_growing,
     }
-}
-
-/// Opens a regular file and takes its size once: what is appended later is not looked at.
-pub(super) fn open(path: &Path) -> io::Result<(File, u64)> {
-    let about = fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    Ok((File::open(path)?, about.len()))
 }
 
 impl Segment {

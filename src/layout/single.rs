@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use crate::parsers::wal::{Context, Format, LAYOUTS};
 
-use super::folder::{Choice, head};
-use super::scan;
+use super::folder::Choice;
+use super::source::{Source, open_file};
 
 /// A segment ready to read.
 pub struct Single {
@@ -46,7 +46,7 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
         path: path.to_path_buf(),
         source,
     };
-    let (file, size) = scan::open(path).map_err(failed)?;
+    let (file, size) = open_file(path).map_err(failed)?;
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
@@ -55,7 +55,8 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
         Choice::Known(layout) => Format::Known(layout),
         Choice::Declared(declared) => Format::Declared(Box::new(declared.declaration.clone())),
         Choice::Detect => {
-            let head = head(path).map_err(failed)?;
+            let source = Source::File(path.to_path_buf());
+            let head = source.head().map_err(failed)?;
             let named = || {
                 LAYOUTS
                     .iter()

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Error;
 use super::inputs::useful;
 use crate::intake::{self, BlockReader, Bounds, Limits};
+use crate::layout::Choice;
 use crate::parsers::{Format, exception, sniff};
 use crate::record::Record;
 use crate::signals::Subject;
@@ -35,7 +36,9 @@ impl RecordAt {
 
 /// Finds the record that line `line` of a file, from 1, belongs to.
 pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
-    let found = intake::walk(&[path.to_path_buf()], Bounds::default(), useful)?;
+    let found = intake::walk(&[path.to_path_buf()], Bounds::default(), &|name, start| {
+        useful(name, start, &Choice::Detect)
+    })?;
     let fault = |why| Error::Line {
         path: path.display().to_string(),
         line,

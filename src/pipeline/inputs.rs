@@ -7,11 +7,14 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
+use super::copies::{Piece, Side, copies};
+use super::wal::Wals;
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts};
-use crate::intake::{Artifact, Encoding, Found, Place, Refused, Role, Rotation, place_all};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
+use crate::intake::{Artifact, Encoding, Found, Names, Place, Refused, place_all};
+use crate::layout::{Choice, Wal, compare};
 use crate::parsers::{Format, sniff};
-use crate::rules::{NodeFacts, RuleBase};
+use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
@@ -21,12 +24,14 @@ use crate::time::Timestamp;
 pub(super) struct Looked {
     artifacts: Vec<Seen>,
     refused: Vec<Refused>,
+    pub(super) wals: Wals,
 }
 
 struct Seen {
     artifact: Artifact,
     place: Place,
     format: Option<Format>,
+    is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
 }
@@ -129,24 +134,42 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
     }
 }
 
-/// How many bytes of something that begins like this are ever read.
-pub(super) fn useful(start: &[u8]) -> u64 {
+/// How many bytes of something of that name that begins like this are ever read.
+pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
+    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
+        return u64::MAX;
+    }
     sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
-    let places = place_all(&found.artifacts, &plan.names);
+    let is_log = |at: usize| sniffed[at].format.is_some();
+    let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
+    let is_segment = wals.is_segment(found.artifacts.len());
+    let places = places(
+        &found.artifacts,
+        &mut wals,
+        &is_segment,
+        is_log,
+        &plan.names,
+    );
     let mut artifacts: Vec<Seen> = Vec::new();
     let mut pieces: BTreeMap<Side, Vec<Piece>> = BTreeMap::new();
-    for ((artifact, place), sniffed) in found.artifacts.into_iter().zip(places).zip(sniffed) {
+    let seen = found.artifacts.into_iter().zip(places).zip(is_segment);
+    for (((artifact, place), is_segment), sniffed) in seen.zip(sniffed) {
         let Sniffed {
             format,
             encoding,
             start,
             unreadable,
         } = sniffed;
+        let (format, unreadable) = if is_segment {
+            (None, None)
+        } else {
+            (format, unreadable)
+        };
         if let Some(format) = format {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
             pieces.entry(side).or_default().push(Piece {
@@ -161,14 +184,42 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             artifact,
             place,
             format,
+            is_segment,
             skipped: unreadable,
         });
     }
-    leave_copies(&mut artifacts, pieces);
+    for (copy, whole) in copies(pieces) {
+        let path = &artifacts[whole].artifact.path;
+        let detail = format!("it begins like {path} and is not read a second time");
+        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
+    }
+    for (at, detail) in wals.unchecked() {
+        let fault = InputFault::of(ProblemKind::UncheckedWal, detail);
+        artifacts[at].skipped.get_or_insert(fault);
+    }
     Looked {
         artifacts,
         refused: found.refused,
+        wals,
     }
+}
+
+/// The place of every artifact: segments are placed by the logs beside them, and name no log's run.
+fn places(
+    artifacts: &[Artifact],
+    wals: &mut Wals,
+    is_segment: &[bool],
+    is_log: impl Fn(usize) -> bool,
+    names: &Names,
+) -> Vec<Place> {
+    let others: Vec<usize> = (0..artifacts.len()).filter(|&at| !is_segment[at]).collect();
+    let placed: Vec<&Artifact> = others.iter().map(|&at| &artifacts[at]).collect();
+    let placed = place_all(&placed, names);
+    let logs = others.iter().zip(&placed).filter(|(at, _)| is_log(**at));
+    let logs: Vec<(&Artifact, &Place)> = logs.map(|(&at, place)| (&artifacts[at], place)).collect();
+    let mut places = wals.place(artifacts, &logs, names);
+    places.extend(others.into_iter().zip(placed));
+    places.into_values().collect()
 }
 
 /// Whether a file quotes logs and is none: a ticket, a report, a table.
@@ -181,11 +232,9 @@ fn is_document(path: &str) -> bool {
 fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
     let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| InputFault {
-        kind: ProblemKind::Unreadable,
-        line: None,
-        count: 1,
-        detail: "named like a server's log, but no record begins in its first 64 KiB".to_owned(),
+    (format.is_none() && is_named).then(|| {
+        let detail = "named like a server's log, but no record begins in its first 64 KiB";
+        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
     })
 }
 
@@ -196,89 +245,11 @@ fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
     (sample.is_empty() && is_log).then_some(Format::ClickHouse)
 }
 
-/// The files of one log of which one may repeat another: those that stand side by side in the same role.
-type Side = (String, String, Format, Role);
-
-/// An artifact that holds a piece of a log.
-struct Piece {
-    artifact: usize,
-    rotation: Option<Rotation>,
-    encoding: Encoding,
-    bytes: u64,
-    start: Vec<u8>,
-}
-
-impl Piece {
-    /// Whether both begin with the same record. Only stamped records tell that: two starts of a server may print the
-    /// same on its standard error.
-    fn repeats(&self, other: &Self, format: Format) -> bool {
-        let shorter = self.start.len().min(other.start.len());
-        let is_told = format.spec().counts_records || self.rotation == other.rotation;
-        is_told
-            && self.start[..shorter].contains(&b'\n')
-            && self.start[..shorter] == other.start[..shorter]
-    }
-
-    /// Which of two equal beginnings has the whole piece. Of one piece the plain file: a server that dies while it packs
-    /// leaves both, the packed one incomplete. Otherwise the older one, which is no longer written, or the longer one.
-    fn wholeness(&self, other: &Self) -> (bool, bool, u64) {
-        let same = self.rotation == other.rotation;
-        (
-            same && self.encoding == Encoding::Plain,
-            !same && self.rotation.is_some_and(|it| it != Rotation::Aside),
-            if self.encoding == other.encoding {
-                self.bytes
-            } else {
-                0
-            },
-        )
-    }
-}
-
-/// The same piece twice, packed and plain, or collected while it was rotated, or set aside: one of them is read.
-fn leave_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
-    for ((_, _, format, _), mut pieces) in pieces {
-        // What begins alike stands beside each other, and the rest is not compared.
-        pieces.sort_by(|a, b| a.start.cmp(&b.start));
-        let mut kept: Option<Piece> = None;
-        for piece in pieces {
-            let Some(other) = kept.take() else {
-                kept = Some(piece);
-                continue;
-            };
-            if !piece.repeats(&other, format) {
-                kept = Some(piece);
-                continue;
-            }
-            let is_better = piece.wholeness(&other) > other.wholeness(&piece);
-            let (whole, copy) = if is_better {
-                (piece, other)
-            } else {
-                (other, piece)
-            };
-            let path = &artifacts[whole.artifact].artifact.path;
-            let detail = format!("it begins like {path} and is not read a second time");
-            artifacts[copy.artifact].skipped = Some(InputFault {
-                kind: ProblemKind::DuplicatePiece,
-                line: None,
-                count: 1,
-                detail,
-            });
-            kept = Some(whole);
-        }
-    }
-}
-
 fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
     let why = error
         .source()
         .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault {
-        kind,
-        line: None,
-        count: 1,
-        detail: format!("{error}{why}"),
-    }
+    InputFault::of(kind, format!("{error}{why}"))
 }
 
 impl Looked {
@@ -286,7 +257,7 @@ impl Looked {
     pub(super) fn bytes(&self) -> u64 {
         self.artifacts
             .iter()
-            .filter(|seen| seen.is_read())
+            .filter(|seen| seen.is_read() || seen.is_segment)
             .map(|seen| seen.artifact.bytes)
             .sum()
     }
@@ -341,6 +312,8 @@ impl Seen {
 pub(super) fn assemble(
     looked: Looked,
     nodes: Vec<NodeScan>,
+    wals: Vec<Wal>,
+    sampled: &[(String, WalProblem)],
     plan: &Plan,
     rules: &RuleBase,
 ) -> Analysis {
@@ -351,6 +324,29 @@ pub(super) fn assemble(
         tallies.push(node.tally);
         tallies.extend(node.others);
     }
+    for unread in wals.iter().flat_map(|wal| &wal.unread) {
+        if let Some(at) = looked.wals.artifact_at(&unread.path) {
+            let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
+            facts.entry(at).or_default().problems.push(fault);
+        }
+    }
+    let mut problems: NodeProblems = BTreeMap::new();
+    for wal in &wals {
+        let found = looked.wals.problems(wal);
+        problems
+            .entry((wal.run.clone(), wal.node.clone()))
+            .or_default()
+            .extend(found);
+    }
+    for (node, problem) in sampled {
+        let node = (".".to_owned(), node.clone());
+        problems.entry(node).or_default().push(problem.clone());
+    }
+    for (run, node) in problems.keys() {
+        let mut tally = rules.tally(run, node);
+        tally.seen.wal = true;
+        tallies.push(tally);
+    }
     let inputs = looked
         .artifacts
         .into_iter()
@@ -359,17 +355,28 @@ pub(super) fn assemble(
     let inputs: Vec<InputFacts> = inputs.collect();
     let nodes: Vec<NodeFacts> = joined(tallies)
         .into_iter()
-        .map(|tally| rules.environment.facts(tally, plan.zone, &rules.signals))
+        .map(|tally| {
+            let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
+            let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+            facts.wal = found.unwrap_or_default();
+            rules.count_wal(&mut facts);
+            facts
+        })
         .collect();
-    let conclusions = rules.conclude(&nodes);
+    let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),
         period: plan.period,
         nodes,
         conclusions,
+        comparisons: compare(&wals),
+        wals,
     }
 }
+
+/// What is wrong with the WALs of each run and node.
+type NodeProblems = BTreeMap<(String, String), Vec<WalProblem>>;
 
 fn refused_facts(refused: Refused) -> RefusedFacts {
     RefusedFacts {
@@ -409,7 +416,10 @@ impl Seen {
             .is_some_and(|format| format.spec().counts_records);
         InputFacts {
             path: self.artifact.path,
-            format: self.format.map(|format| format.spec().name),
+            format: match self.format {
+                Some(format) => Some(format.spec().name),
+                None => self.is_segment.then_some(SEGMENT),
+            },
             counts_records,
             run: self.place.run,
             node: self.place.node,

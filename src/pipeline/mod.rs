@@ -1,21 +1,26 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
+mod copies;
 mod find;
 mod folding;
 mod inputs;
 mod reader;
 mod run;
 mod trial;
+mod wal;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
-use crate::rules::RuleBase;
+use crate::layout::Choice;
+use crate::profile::Profile;
+use crate::rules::{RuleBase, WalProblem};
 use crate::time::{Period, Zone};
 
 /// What to do, decided from the command line alone.
@@ -39,6 +44,10 @@ pub struct Plan {
     pub bounds: Bounds,
     /// A signal whose records are wanted one by one.
     pub listing: Option<Listing>,
+    /// How WALs are read.
+    pub layout: Choice,
+    /// Where to add what signals and rules cost.
+    pub profile: Option<Arc<Profile>>,
 }
 
 /// What to list.
@@ -63,6 +72,8 @@ impl Default for Plan {
             limits: Limits::default(),
             bounds: Bounds::default(),
             listing: None,
+            layout: Choice::Detect,
+            profile: None,
         }
     }
 }
@@ -104,14 +115,18 @@ pub struct Progress {
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
-    let found = intake::walk(&plan.roots, plan.bounds, inputs::useful)?;
-    analyze_found(plan, found, rules, progress)
+    let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
+        inputs::useful(name, start, &plan.layout)
+    })?;
+    analyze_found(plan, found, &[], rules, progress)
 }
 
-/// Analyses artifacts already found: what samples of the rule base go through too.
+/// Analyses artifacts already found: what samples of the rule base go through too, with the problems of WALs that they
+/// declare for nodes.
 pub fn analyze_found(
     plan: &Plan,
     found: Found,
+    sampled: &[(String, WalProblem)],
     rules: &RuleBase,
     progress: &Progress,
 ) -> Result<Analysis, Error> {
@@ -127,5 +142,9 @@ pub fn analyze_found(
         .total
         .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
     let nodes = run::scan(&pool, plan, &looked, rules, progress);
-    Ok(inputs::assemble(looked, nodes, plan, rules))
+    let wals = match plan.listing {
+        Some(_) => Vec::new(),
+        None => looked.wals.check(&pool, progress),
+    };
+    Ok(inputs::assemble(looked, nodes, wals, sampled, plan, rules))
 }

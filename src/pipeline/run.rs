@@ -37,6 +37,7 @@ pub(super) fn scan(
         families: &rules.families,
         period: plan.period,
         grep: listed.as_ref(),
+        profile: plan.profile.as_deref(),
     };
     let fold_rules = FoldRules {
         signals: &rules.signals,

@@ -1,8 +1,10 @@
 //! Samples of the rule base, run through the same stages as any log.
 
+use std::collections::BTreeSet;
+
 use super::{Error, Plan, Progress, analyze_found};
 use crate::intake::{Artifact, Found};
-use crate::rules::{RuleBase, Sample, SampleKind};
+use crate::rules::{Finding, RuleBase, Sample, SampleKind};
 use crate::signals::tally::NodeTally;
 
 /// Runs a sample; what is wrong with the outcome, if anything.
@@ -17,7 +19,7 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
         threads: 1,
         ..Plan::default()
     };
-    let analysis = analyze_found(&plan, found, base, &Progress::default())?;
+    let analysis = analyze_found(&plan, found, &sample.wal, base, &Progress::default())?;
     let tallies: Vec<&NodeTally> = analysis.nodes.iter().map(|facts| &facts.tally).collect();
     let findings = &analysis.conclusions.findings;
     let severity = findings
@@ -30,6 +32,9 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
         SampleKind::MatchesNot => {
             let count = occurrences(base, &sample.owner, &tallies);
             (count > 0).then(|| format!("the signal occurs {count} times, and must not"))
+        }
+        SampleKind::Fires(_) if !follows(sample, findings) => {
+            Some(format!("the finding must follow from {}", causes(sample)))
         }
         SampleKind::Fires(expected) => match severity {
             None => Some(format!(
@@ -46,6 +51,28 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
         },
         SampleKind::Silent => severity
             .map(|given| format!("the rule fires with {}, and must keep silent", given.word())),
+    })
+}
+
+fn causes(sample: &Sample) -> String {
+    let rules = sample.follows_from.as_deref().unwrap_or_default();
+    if rules.is_empty() {
+        "no other".to_owned()
+    } else {
+        rules.join(", ")
+    }
+}
+
+/// Whether the findings of the sample's rule are explained by those of the rules that it names, and by no others.
+fn follows(sample: &Sample, findings: &[Finding]) -> bool {
+    let Some(expected) = &sample.follows_from else {
+        return true;
+    };
+    let rule_of = |id: &String| findings.iter().find(|it| it.id == *id).map(|it| &it.rule);
+    let mut own = findings.iter().filter(|it| it.rule == sample.owner);
+    own.all(|finding| {
+        let causes: BTreeSet<&String> = finding.caused_by.iter().filter_map(rule_of).collect();
+        causes == expected.iter().collect()
     })
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::model::{FindingWindow, Incident, Report};
+use crate::analysis::SEGMENT;
+use crate::report::model::{Evidence, FindingWindow, Incident, Report};
 use crate::vocab::LevelClass;
 
 /// A count with thousands separators.
@@ -16,6 +17,14 @@ pub(super) fn thousands(count: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// Where a record stands; in a file without lines, at which byte.
+pub(super) fn cited_at(evidence: &Evidence) -> String {
+    match evidence.line {
+        0 => format!("{}, offset {}", evidence.path, evidence.offset),
+        line => format!("{}:{line}", evidence.path),
+    }
 }
 
 /// Which records were asked for, if not all.
@@ -78,7 +87,7 @@ pub(super) fn nothing_found(report: &Report) -> String {
     let recognised = report
         .inputs
         .iter()
-        .filter(|it| !matches!(it.format.as_str(), "unknown" | "refused"));
+        .filter(|it| !["unknown", "refused", SEGMENT].contains(&it.format.as_str()));
     let recognised = u64::try_from(recognised.count()).unwrap_or(u64::MAX);
     let is_bounded = report.since.is_some() || report.until.is_some();
     if is_bounded && recognised > 0 {

@@ -17,6 +17,7 @@ mod markdown;
 pub mod model;
 mod plots;
 mod positions;
+pub mod profile;
 pub mod rulebook;
 mod text;
 mod tones;

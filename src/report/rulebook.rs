@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::escape::terminal;
 use crate::rules::RuleBase;
-use crate::rules::schema::{RuleDecl, Scope, SignalDecl, VerdictDecl};
+use crate::rules::schema::{CountDecl, RuleDecl, Scope, SignalDecl, VerdictDecl};
 use crate::vocab::Severity;
 
 /// Lists rules and signals, a line each.
@@ -152,7 +152,7 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
     let counts = rule
         .counts
         .iter()
-        .map(|(name, count)| format!("`{name}` counts `{}`", count.signal.get_ref()));
+        .map(|(name, count)| format!("`{name}` counts {}", counted(count)));
     writeln!(out, "\nCounts: {}.", counts.collect::<Vec<_>>().join(", "))?;
     if let Some(versions) = &rule.versions {
         writeln!(out, "\nVersions: {}.", inert(versions))?;
@@ -171,6 +171,27 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
         .map(|sample| sample.name.as_str())
         .collect();
     writeln!(out, "\nSamples: {}.", inert(&samples.join("; ")))
+}
+
+/// What a count counts.
+fn counted(count: &CountDecl) -> String {
+    let wal = || {
+        let wal = count.wal.iter();
+        let kinds = wal
+            .flat_map(|wal| &wal.problems)
+            .map(|kind| format!(" `{}`", kind.word()));
+        let kinds: Vec<String> = kinds.collect();
+        format!(
+            "problems of WALs:{}",
+            if kinds.is_empty() {
+                " all".to_owned()
+            } else {
+                kinds.join(" or")
+            }
+        )
+    };
+    let signal = count.signal.as_ref();
+    signal.map_or_else(wal, |signal| format!("`{}`", signal.get_ref()))
 }
 
 fn write_verdict(verdict: &VerdictDecl, out: &mut dyn Write) -> io::Result<()> {

@@ -11,6 +11,7 @@ use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
+use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
 use crate::time::Timestamp;
 
@@ -36,7 +37,7 @@ pub struct Conclusions {
 
 impl RuleBase {
     /// Evaluates every rule over every run.
-    pub fn conclude(&self, nodes: &[NodeFacts]) -> Conclusions {
+    pub fn conclude(&self, nodes: &[NodeFacts], profile: Option<&Profile>) -> Conclusions {
         let mut runs: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
         for node in nodes {
             runs.entry(&node.tally.run).or_default().push(node);
@@ -45,8 +46,17 @@ impl RuleBase {
         let mut balances = Vec::new();
         let mut not_observable = Vec::new();
         for (run, nodes) in &runs {
-            for rule in &self.rules {
-                self.evaluate(rule, run, nodes, &mut findings);
+            for (at, rule) in self.rules.iter().enumerate() {
+                Cost::of(
+                    profile.and_then(|profile| profile.rules.get(at)),
+                    0,
+                    || {
+                        let before = findings.len();
+                        self.evaluate(rule, run, nodes, &mut findings);
+                        findings.len() > before
+                    },
+                    |found| *found,
+                );
             }
             let tallies: Vec<&NodeTally> = nodes.iter().map(|node| &node.tally).collect();
             not_observable.extend(self.not_observable(&self.told(&tallies), &tallies));
@@ -105,8 +115,7 @@ impl RuleBase {
                     declared,
                     facts: &nodes,
                     scene,
-                    signals: &self.signals,
-                    watches: &self.stalls,
+                    base: self,
                 };
                 findings.push(self.finding(&ground, verdict, run));
             }
@@ -124,20 +133,16 @@ impl RuleBase {
         let counts = ground.counts();
         let shares = ground.shares();
         let facts_found = ground.facts();
-        let values = |field: &FieldRef| {
-            self.values(
-                scene,
-                ground.counter(field.count.get_ref()),
-                field.field.get_ref(),
-            )
-        };
+        let values = |field: &FieldRef, max| self.values(ground, field, max);
         let reported_by = reporters(rule, declared, scene);
-        let named = declared.accused.iter().flat_map(values);
+        let named = declared
+            .accused
+            .iter()
+            .flat_map(|field| values(field, usize::MAX));
         let accused = accused(verdict, named, &reported_by);
         let subjects = declared.subjects.iter().map(|(name, field)| {
-            let mut all = values(field);
-            all.truncate(SUBJECTS_MAX);
-            (name.clone(), all)
+            let most = values(field, SUBJECTS_MAX);
+            (name.clone(), most)
         });
         let mut nodes: Vec<String> = reported_by.iter().chain(&accused).cloned().collect();
         nodes.sort();
@@ -177,6 +182,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
             reported_by,
@@ -186,12 +192,20 @@ impl RuleBase {
         }
     }
 
-    /// The values of a field over all nodes, most frequent first.
-    fn values(&self, scene: &Scene<'_>, counter: Option<usize>, field: &str) -> Vec<Subject> {
-        let Some(counter) = counter else {
-            return Vec::new();
+    /// The most frequent values of a field over all nodes, in that order.
+    fn values(&self, ground: &Ground<'_>, field: &FieldRef, max: usize) -> Vec<Subject> {
+        let (name, field) = (field.count.get_ref(), field.field.get_ref());
+        let mut sums = Values::default();
+        for (node, problem) in ground.wal_problems(name) {
+            if let Some(value) = problem.measure(field, node) {
+                sums.add(value.as_bytes(), usize::MAX);
+            }
+        }
+        let counter = ground.counter(name);
+        let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
+        let Some((counter, index)) = signal else {
+            return subjects(&sums, max);
         };
-        let index = self.counters[counter].signal;
         let Some(field) = self.signals.signal(index).field(field) else {
             return Vec::new();
         };
@@ -199,8 +213,7 @@ impl RuleBase {
             .values
             .iter()
             .position(|known| *known == field);
-        let mut sums = Values::default();
-        for node in scene.nodes {
+        for node in ground.scene.nodes {
             let of_node = match kept {
                 Some(at) => node.counters[counter].values.get(at),
                 None => Some(&node.signals[usize::from(index)].values[field]),
@@ -209,10 +222,7 @@ impl RuleBase {
                 sums.absorb(values);
             }
         }
-        let ranked = sums.ranked().into_iter();
-        ranked
-            .map(|(value, count)| Subject { value, count })
-            .collect()
+        subjects(&sums, max)
     }
 
     /// The signals that could not have been seen on a node.
@@ -276,13 +286,21 @@ impl RuleBase {
             .collect();
         let anything = left.1 > 0 || right.iter().any(|(_, count)| *count > 0);
         anything.then(|| Balance {
-            name: declared.name.clone(),
+            name: declared.name.get_ref().clone(),
             run: run.to_owned(),
             left,
             right,
             could_be: declared.could_be.clone(),
         })
     }
+}
+
+/// Values by how often they occur, most frequent first.
+fn subjects(sums: &Values, max: usize) -> Vec<Subject> {
+    let ranked = sums.top(max).into_iter();
+    ranked
+        .map(|(value, count)| Subject { value, count })
+        .collect()
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
@@ -334,11 +352,11 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
     let counts = rule
         .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
+        .filter_map(|(_, counter)| base.counters[*counter].signal);
     let stalls = rule
         .stalls
         .iter()
-        .map(|(_, stall)| base.stalls[*stall].signal);
+        .map(|(_, test)| base.stalls[test.stall].signal);
     counts.chain(stalls).collect()
 }
 
@@ -346,12 +364,10 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
 fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timestamp, Timestamp)> {
     let join = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
     let stalls = rule.when.stalls();
-    let stalled = scene.nodes.iter().flat_map(|node| {
-        let longest = stalls
-            .iter()
-            .filter_map(|&(stall, repeats, lasting)| node.stalls[stall].longest(repeats, lasting));
-        longest.map(|stall| stall.span)
-    });
+    let stalled = stalls
+        .iter()
+        .flat_map(|test| test.each(scene.nodes))
+        .map(|stall| stall.span);
     let counters = reporting(rule, declared);
     let counted = scene.nodes.iter().flat_map(|node| {
         counters.iter().filter_map(|&counter| {

@@ -4,6 +4,7 @@
 //! unknown. What is unknown never makes a rule fire.
 
 use super::observe;
+use super::stalls::StallTest;
 use super::times::{TimeTest, longer};
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally};
@@ -117,7 +118,10 @@ impl Scene<'_> {
     }
 
     fn observable(&self, counter: usize) -> bool {
-        let signal = self.signals.signal(self.counters[counter].signal);
+        let Some(signal) = self.counters[counter].signal else {
+            return !self.nodes.is_empty() && self.nodes.iter().all(|node| node.seen.wal);
+        };
+        let signal = self.signals.signal(signal);
         let mut nodes = self
             .nodes
             .iter()
@@ -128,15 +132,11 @@ impl Scene<'_> {
 }
 
 impl Condition {
-    /// The stalls that the condition needs to hold: each with its least repetitions and microseconds.
-    pub(super) fn stalls(&self) -> Vec<(usize, u64, i64)> {
+    /// The stalls that the condition needs to hold.
+    pub(super) fn stalls(&self) -> Vec<&StallTest> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::stalls).collect(),
-            Self::Time(TimeTest::Stall {
-                stall,
-                repeats,
-                lasting,
-            }) => vec![(*stall, *repeats, *lasting)],
+            Self::Time(TimeTest::Stall(test)) => vec![test],
             Self::None(_)
             | Self::AtMost { .. }
             | Self::Share { .. }

@@ -1,5 +1,6 @@
 //! What a node says of its process: version, build, starts, zone.
 
+use super::WalProblem;
 use crate::parsers::Format;
 use crate::signals::SignalSet;
 use crate::signals::tally::NodeTally;
@@ -18,6 +19,8 @@ pub struct NodeFacts {
     pub build: Option<String>,
     /// When its process started.
     pub starts: Vec<Timestamp>,
+    /// What is wrong with its WALs.
+    pub wal: Vec<WalProblem>,
 }
 
 /// Where the environment is read from.
@@ -77,6 +80,7 @@ impl Environment {
             versions,
             build,
             starts,
+            wal: Vec::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::NodeFacts;
 use super::condition::{Condition, CountTest, Scene};
+use super::stalls::StallTest;
 use super::times::TimeTest;
 use super::{Rule, RuleBase, Verdict};
 use crate::parsers::Format;
@@ -22,12 +23,12 @@ pub fn trace_record(
     let counts = rule
         .counts
         .iter()
-        .map(|(_, counter)| base.counters[*counter].signal);
+        .filter_map(|(_, counter)| base.counters[*counter].signal);
     let mut signals: Vec<u16> = counts
         .chain(
             rule.stalls
                 .iter()
-                .map(|(_, stall)| base.stalls[*stall].signal),
+                .map(|(_, test)| base.stalls[test.stall].signal),
         )
         .collect();
     signals.sort_unstable();
@@ -172,12 +173,9 @@ impl Teller<'_> {
     /// The rule's name for a counter, with its signal.
     fn count(&self, counter: usize) -> String {
         let named = self.rule.counts.iter().find(|(_, known)| *known == counter);
-        let signal = &self
-            .base
-            .signals
-            .signal(self.base.counters[counter].signal)
-            .id;
-        named.map_or_else(|| signal.clone(), |(name, _)| format!("{name} ({signal})"))
+        let signal = self.base.counters[counter].signal;
+        let what = signal.map_or("problems of WALs", |at| &self.base.signals.signal(at).id);
+        named.map_or_else(|| what.to_owned(), |(name, _)| format!("{name} ({what})"))
     }
 
     fn by_node(&self, counter: usize) -> String {
@@ -280,11 +278,7 @@ impl Teller<'_> {
 
     fn time_test(&self, test: &TimeTest) -> String {
         match test {
-            TimeTest::Stall {
-                stall,
-                repeats,
-                lasting,
-            } => self.stall(*stall, *repeats, *lasting),
+            TimeTest::Stall(test) => self.stall(test),
             TimeTest::Together { counter, within } => {
                 let (name, width) = (self.count(*counter), seconds(*within));
                 let found = self.by_node(*counter);
@@ -320,29 +314,27 @@ impl Teller<'_> {
         }
     }
 
-    fn stall(&self, index: usize, repeats: u64, lasting: i64) -> String {
-        let named = self.rule.stalls.iter().find(|(_, known)| *known == index);
-        let name = named.map_or("the position", |(name, _)| name);
-        let stalls = self.scene.nodes.iter();
-        let stalls = stalls.filter_map(|node| {
-            let tally = &node.stalls[index];
-            let found = tally
-                .longest(repeats, lasting)
-                .or_else(|| tally.longest(0, 0))?;
-            Some((&node.node, found))
-        });
-        let longest = stalls.max_by_key(|(_, stall)| stall.repeats);
+    fn stall(&self, test: &StallTest) -> String {
+        let name = |test: &StallTest| {
+            let mut stalls = self.rule.stalls.iter();
+            let named = stalls.find(|(_, known)| known.stall == test.stall);
+            named.map_or("the position", |(name, _)| name)
+        };
+        let any = StallTest {
+            repeats: 0,
+            lasting: 0,
+            ..test.clone()
+        };
+        let nodes = self.scene.nodes;
+        let longest = test.longest(nodes).or_else(|| any.longest(nodes));
         let found = longest.map_or("nothing repeats".to_owned(), |(node, stall)| {
-            let width = seconds(stall.span.1.0 - stall.span.0.0);
-            format!(
-                "the longest is {} times over {width} at {node}",
-                stall.repeats
-            )
+            let (times, width) = (stall.repeats, seconds(stall.duration()));
+            format!("the longest is {times} times over {width} at {}", node.node)
         });
-        format!(
-            "{name} stands still at least {repeats} times over {}: {found}",
-            seconds(lasting)
-        )
+        let during = test.during.as_ref().map(|during| name(&during.other));
+        let during = during.map_or_else(String::new, |other| format!(" during {other}"));
+        let (name, repeats, width) = (name(test), test.repeats, seconds(test.lasting));
+        format!("{name} stands still at least {repeats} times over {width}{during}: {found}")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::wal::Ranges;
 use crate::signals::tally::Evidence;
 use crate::time::Timestamp;
 use crate::vocab::{Confidence, Severity};
@@ -41,6 +42,8 @@ pub struct Finding {
     pub subjects: BTreeMap<String, Vec<Subject>>,
     /// Single values: positions, names, measures.
     pub facts: BTreeMap<String, String>,
+    /// The positions that problems of WALs withhold, by the count that counts them.
+    pub(super) wal: Ranges,
     /// The node of each record, and the record.
     pub evidence: Vec<(String, Evidence)>,
     /// How it comes about.

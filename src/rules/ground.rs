@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::NodeFacts;
-use super::Rule;
-use super::condition::{Condition, Scene};
+use super::condition::Scene;
 use super::schema::RuleDecl;
 use super::times::longer;
+use super::wal::Ranges;
+use super::{NodeFacts, Rule, RuleBase, WalProblem};
 use crate::signals::SignalSet;
 use crate::signals::tally::{NodeTally, Stall, StallWatch};
 use crate::time::{SECOND, Timestamp};
@@ -17,8 +17,7 @@ pub(super) struct Ground<'a> {
     pub(super) declared: &'a RuleDecl,
     pub(super) facts: &'a [&'a NodeFacts],
     pub(super) scene: Scene<'a>,
-    pub(super) signals: &'a SignalSet,
-    pub(super) watches: &'a [StallWatch],
+    pub(super) base: &'a RuleBase,
 }
 
 impl Ground<'_> {
@@ -50,13 +49,15 @@ impl Ground<'_> {
             .collect()
     }
 
-    /// The declared values of the longest stalls and silences, over all nodes.
+    /// The declared values of the longest stalls and silences, over all nodes, and of the first problems of WALs.
     pub(super) fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = BTreeMap::new();
         for (name, fact) in &self.declared.facts {
-            let value = match &fact.stall {
-                Some(stall) => self.stall_fact(stall.get_ref(), fact.value.get_ref()),
-                None => self.silence_fact(fact.value.get_ref()),
+            let value = fact.value.get_ref();
+            let value = match (&fact.stall, &fact.wal) {
+                (Some(stall), _) => self.stall_fact(stall.get_ref(), value),
+                (None, Some(count)) => self.wal_fact(count.get_ref(), value),
+                (None, None) => self.silence_fact(value),
             };
             facts.extend(value.map(|value| (name.clone(), value)));
         }
@@ -65,9 +66,36 @@ impl Ground<'_> {
 
     fn stall_fact(&self, name: &str, value: &str) -> Option<String> {
         let mut stalls = self.rule.stalls.iter();
-        let (_, index) = stalls.find(|(known, _)| known == name)?;
-        let (node, watch, stall) = self.longest(*index)?;
-        stall_value(self.signals, watch, stall, node, value)
+        let (_, test) = stalls.find(|(known, _)| known == name)?;
+        let (node, stall) = test.longest(self.scene.nodes)?;
+        let (signals, watch) = (&self.base.signals, &self.base.stalls[test.stall]);
+        stall_value(signals, watch, stall, node, value)
+    }
+
+    /// The problems of WALs that a count counts, node by node.
+    pub(super) fn wal_problems(&self, name: &str) -> Vec<(&str, &WalProblem)> {
+        let counter = self.counter(name);
+        counter.map_or_else(Vec::new, |at| self.base.wal_problems(at, self.facts))
+    }
+
+    fn wal_fact(&self, count: &str, value: &str) -> Option<String> {
+        let problems = self.wal_problems(count);
+        let (node, problem) = problems.first()?;
+        problem.measure(value, node)
+    }
+
+    /// The positions that the problems behind each count withhold.
+    pub(super) fn wal_ranges(&self) -> Ranges {
+        let mut ranges = Ranges::new();
+        for (name, _) in &self.rule.counts {
+            let problems = self.wal_problems(name).into_iter();
+            let of = problems.filter_map(|(node, it)| Some((node.to_owned(), it.withheld?)));
+            let of: Vec<_> = of.collect();
+            if !of.is_empty() {
+                ranges.insert(name.clone(), of);
+            }
+        }
+        ranges
     }
 
     fn silence_fact(&self, value: &str) -> Option<String> {
@@ -81,24 +109,6 @@ impl Ground<'_> {
             "node" => Some(node.node.clone()),
             _ => Some(format!("{:.3}", seconds(span))),
         }
-    }
-
-    /// The longest stretch of a stall as the rule asks for it, the first node's of equal ones.
-    fn longest(&self, index: usize) -> Option<(&NodeTally, &StallWatch, &Stall)> {
-        let verdicts = self.rule.verdicts.iter();
-        let conditions = verdicts.filter_map(|verdict| verdict.when.as_ref());
-        let asked = std::iter::once(&self.rule.when)
-            .chain(conditions)
-            .flat_map(Condition::stalls)
-            .find(|(stall, ..)| *stall == index);
-        let (_, repeats, lasting) = asked.unwrap_or((index, 0, 0));
-        let stalls = self
-            .scene
-            .nodes
-            .iter()
-            .filter_map(|node| Some((*node, node.stalls[index].longest(repeats, lasting)?)));
-        let longest = stalls.reduce(|a, b| if b.1.repeats > a.1.repeats { b } else { a })?;
-        Some((longest.0, &self.watches[index], longest.1))
     }
 
     pub(super) fn shares(&self) -> BTreeMap<String, f64> {

@@ -6,7 +6,10 @@ use toml::Spanned;
 
 use super::RuleBase;
 use super::finding::{Finding, Incident};
+use super::schema::CauseDecl;
+use super::wal::Ranges;
 use crate::time::{SECOND, Timestamp};
+use crate::vocab::Lsn;
 
 /// How much later than its effect a cause may begin: clocks disagree, and the sufferer may log first.
 const CLOCKS: i64 = 10 * SECOND;
@@ -36,7 +39,8 @@ pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
             };
             let named = (met && names(&declared.caused_by))
                 || (apart && names(&declared.caused_elsewhere_by));
-            named && begun && head.run == finding.run && head.id != finding.id
+            let tied = (named && begun) || declared.cause.iter().any(|it| head.holds(it, finding));
+            tied && head.run == finding.run && head.id != finding.id
         };
         finding.caused_by = heads
             .iter()
@@ -53,9 +57,23 @@ struct Head {
     run: String,
     window: Option<(Timestamp, Timestamp)>,
     nodes: Vec<String>,
+    wal: Ranges,
 }
 
 impl Head {
+    /// Whether a position that the finding is about lies where this one's WAL is wrong, on the node that the finding names.
+    fn holds(&self, cause: &CauseDecl, finding: &Finding) -> bool {
+        let fact = |name: &Spanned<String>| finding.facts.get(name.get_ref());
+        let lsn = fact(&cause.lsn).and_then(|text| Lsn::parse(text));
+        let lsn = lsn.and_then(|lsn| lsn.0.checked_add(cause.plus));
+        let (Some(lsn), Some(node)) = (lsn, fact(&cause.node)) else {
+            return false;
+        };
+        let mut ranges = self.wal.get(cause.wal.get_ref()).into_iter().flatten();
+        self.rule == *cause.rule.get_ref()
+            && ranges.any(|(of, range)| of == node && (range.first.0..=range.last.0).contains(&lsn))
+    }
+
     fn of(finding: &Finding) -> Self {
         Self {
             id: finding.id.clone(),
@@ -63,6 +81,7 @@ impl Head {
             run: finding.run.clone(),
             window: finding.window,
             nodes: finding.nodes.clone(),
+            wal: finding.wal.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Faults of a rule base that still loads: what has no sample, no prose, no use.
 
 use super::RuleBase;
+use super::schema::{RuleDecl, RuleSampleDecl};
 
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +48,8 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
         let used = base
             .counters
             .iter()
-            .any(|counter| base.signals.signal(counter.signal).id == *id);
+            .filter_map(|counter| counter.signal)
+            .any(|signal| base.signals.signal(signal).id == *id);
         let is_context = base.signals.signals().iter().any(|other| {
             other
                 .context
@@ -68,19 +70,44 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
         }
     }
     for rule in &base.declared.rule {
-        let id = rule.id.get_ref();
-        if !rule.sample.iter().any(|sample| sample.fires.is_some()) {
-            fault(id, "has no sample in which it fires".to_owned());
-        }
-        if !rule.sample.iter().any(|sample| sample.fires.is_none()) {
-            fault(id, "has no sample in which it keeps silent".to_owned());
-        }
-        if rule.mechanism.trim().is_empty() {
-            fault(id, "does not say how it comes about".to_owned());
-        }
-        if rule.next_steps.is_empty() {
-            fault(id, "names no next step".to_owned());
-        }
+        lint_rule(rule, &mut fault);
     }
     faults
+}
+
+/// Lists the faults of a rule.
+fn lint_rule(rule: &RuleDecl, fault: &mut impl FnMut(&str, String)) {
+    let id = rule.id.get_ref();
+    if !rule.sample.iter().any(|sample| sample.fires.is_some()) {
+        fault(id, "has no sample in which it fires".to_owned());
+    }
+    if !rule.sample.iter().any(|sample| sample.fires.is_none()) {
+        fault(id, "has no sample in which it keeps silent".to_owned());
+    }
+    for cause in &rule.cause {
+        let is_tied = |sample: &RuleSampleDecl| {
+            let mut rules = sample.follows_from.iter().flatten();
+            rules.any(|rule| rule.get_ref() == cause.rule.get_ref())
+        };
+        let samples = |tied: bool| {
+            rule.sample
+                .iter()
+                .any(|it| is_tied(it) == tied && !it.wal.is_empty())
+        };
+        if !(samples(true) && samples(false)) {
+            let name = cause.rule.get_ref();
+            fault(
+                id,
+                format!(
+                    "has no sample that follows from {name}, or none beside its problem that does not"
+                ),
+            );
+        }
+    }
+    if rule.mechanism.trim().is_empty() {
+        fault(id, "does not say how it comes about".to_owned());
+    }
+    if rule.next_steps.is_empty() {
+        fault(id, "names no next step".to_owned());
+    }
 }

@@ -16,8 +16,10 @@ mod load;
 mod observe;
 mod samples;
 pub mod schema;
+pub mod stalls;
 pub mod times;
 mod versions;
+mod wal;
 mod words;
 
 pub use conclude::Conclusions;
@@ -26,13 +28,14 @@ pub use environment::{Environment, NodeFacts};
 pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use lint::{Fault, lint};
-pub use load::{BUILT_IN, LoadError, load};
+pub use load::{BUILT_IN, LoadError, load, load_alone};
 pub use observe::{COLLECT, concerns, obstacle};
 pub use samples::{Sample, SampleKind, samples};
+pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::scan::Families;
 use crate::signals::SignalSet;
-use crate::signals::tally::{Counter, StallWatch};
+use crate::signals::tally::{Counter, NodeTally, StallWatch};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
@@ -54,6 +57,8 @@ pub struct RuleBase {
     pub counters: Vec<Counter>,
     /// The indices of the counters of each signal.
     pub counters_of: Vec<Vec<usize>>,
+    /// The counters that count problems of WALs, and which ones.
+    pub wal_counts: Vec<(usize, schema::WalCountDecl)>,
     /// The stalls that rules ask for.
     pub stalls: Vec<StallWatch>,
     /// The rules, in the order of declaration.
@@ -75,8 +80,8 @@ pub struct Rule {
     pub declared: usize,
     /// Its named counts: name and counter.
     pub counts: Vec<(String, usize)>,
-    /// Its named stalls: name and index.
-    pub stalls: Vec<(String, usize)>,
+    /// Its named stalls, with the bounds of the first condition that asks for them.
+    pub stalls: Vec<(String, stalls::StallTest)>,
     /// When it fires.
     pub when: condition::Condition,
     /// Its verdicts; the first that holds is given.
@@ -127,6 +132,12 @@ impl RuleBase {
             .iter()
             .find(|(known, _)| *known == code)
             .map(|(_, name)| name.as_str())
+    }
+
+    /// Empty tallies of a node.
+    pub fn tally(&self, run: &str, node: &str) -> NodeTally {
+        let (signals, counters) = (self.signals.signals(), self.counters.len());
+        NodeTally::new(run, node, signals, counters, self.stalls.len())
     }
 
     /// A rule by id.

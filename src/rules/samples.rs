@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::RuleBase;
-use super::schema::{RuleSampleDecl, SampleFile};
+use super::schema::{RuleSampleDecl, SampleFile, WalSampleDecl};
+use super::{RuleBase, WalProblem};
+use crate::record::Locator;
+use crate::signals::tally::{Around, Evidence};
 use crate::time::{DAY, Timestamp};
-use crate::vocab::Severity;
+use crate::vocab::{Lsn, LsnNotation, LsnRange, Severity};
 
 /// A sample ready to be analysed.
 #[derive(Debug, Clone)]
@@ -17,6 +19,10 @@ pub struct Sample {
     pub name: String,
     /// Files by path.
     pub files: BTreeMap<String, String>,
+    /// Problems of WALs, each with its node.
+    pub wal: Vec<(String, WalProblem)>,
+    /// The rules whose findings must explain this one's, if that is said.
+    pub follows_from: Option<Vec<String>>,
     /// What must come of it.
     pub kind: SampleKind,
 }
@@ -60,6 +66,8 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
                 format!("{}\n", line.trim_end()),
             )]
             .into(),
+            wal: Vec::new(),
+            follows_from: None,
             kind,
         };
         for (number, given) in signal.samples.iter().enumerate() {
@@ -97,8 +105,43 @@ fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
         owner: owner.to_owned(),
         name: given.name.clone(),
         files: files.collect(),
+        wal: given.wal.iter().map(wal_problem).collect(),
+        follows_from: given.follows_from.as_ref().map(|rules| {
+            let rules = rules.iter().map(|rule| rule.get_ref().clone());
+            rules.collect()
+        }),
         kind,
     }
+}
+
+/// A problem as a check would find it, at no place.
+fn wal_problem(given: &WalSampleDecl) -> (String, WalProblem) {
+    let first = given.first.map(Lsn);
+    let last = given.last.map(Lsn).or(first);
+    let range = first
+        .zip(last)
+        .and_then(|(first, last)| LsnRange::new(first, last));
+    let problem = WalProblem {
+        layout: given.layout.clone(),
+        notation: LsnNotation::Decimal,
+        kind: given.problem,
+        severity: given.severity,
+        segment: given.segment.clone(),
+        range,
+        withheld: range,
+        belongs_in: given.belongs_in.clone(),
+        evidence: Evidence {
+            at: Locator {
+                artifact: u32::MAX,
+                line: 0,
+                offset: 0,
+            },
+            time: None,
+            text: String::new(),
+            around: Around::default(),
+        },
+    };
+    (given.node.clone(), problem)
 }
 
 /// The file's text as often as it says, each repetition's stamps later by its step.

@@ -4,21 +4,15 @@
 //! much they may disagree. Equal stamps are in order.
 
 use super::condition::Scene;
+use super::stalls::StallTest;
 use crate::signals::tally::NodeTally;
 use crate::time::Timestamp;
 
 /// A test of stamps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeTest {
-    /// A stall of so many repetitions over so many microseconds, on any node.
-    Stall {
-        /// The stall.
-        stall: usize,
-        /// How often at least.
-        repeats: u64,
-        /// How long at least.
-        lasting: i64,
-    },
+    /// A stall, on any node.
+    Stall(StallTest),
     /// On every node, at least two of them, within so many microseconds of each other.
     Together {
         /// The counter; it keeps its stamps.
@@ -52,15 +46,7 @@ impl TimeTest {
     /// Whether the test holds.
     pub(super) fn holds(&self, scene: &Scene<'_>) -> bool {
         match self {
-            Self::Stall {
-                stall,
-                repeats,
-                lasting,
-            } => {
-                let lasts =
-                    |node: &NodeTally| node.stalls[*stall].longest(*repeats, *lasting).is_some();
-                scene.nodes_with(lasts) > 0
-            }
+            Self::Stall(test) => test.longest(scene.nodes).is_some(),
             Self::Together { counter, within } => together(scene, *counter, *within),
             Self::Sequence {
                 counters,
@@ -89,7 +75,7 @@ impl TimeTest {
                 within,
                 without,
             } => silence(node, *lasting, *then, *within, *without),
-            Self::Stall { .. } | Self::Together { .. } | Self::Sequence { .. } => None,
+            Self::Stall(_) | Self::Together { .. } | Self::Sequence { .. } => None,
         }
     }
 }
@@ -135,31 +121,34 @@ fn in_sequence(scene: &Scene<'_>, counters: &[usize], within: i64, skew: Option<
         };
         counters.iter().map(times).collect()
     };
+    let has = |nodes: &[&NodeTally], skew| has_sequence(counters, &of(nodes), within, skew);
     match skew {
-        Some(skew) => has_sequence(&of(scene.nodes), within, skew),
-        None => scene
-            .nodes
-            .iter()
-            .any(|node| has_sequence(&of(&[node]), within, 0)),
+        Some(skew) => has(scene.nodes, skew),
+        None => scene.nodes.iter().any(|node| has(&[node], 0)),
     }
 }
 
-/// From each occurrence of the first, takes the earliest of each next one: if any sequence fits, that one does.
-fn has_sequence(times: &[Vec<Timestamp>], within: i64, skew: i64) -> bool {
+/// From each occurrence of the first, takes the earliest of each next one: if any sequence fits, that one does. A counter
+/// that stands in it several times needs as many occurrences.
+fn has_sequence(counters: &[usize], times: &[Vec<Timestamp>], within: i64, skew: i64) -> bool {
     let Some((first, rest)) = times.split_first() else {
         return false;
     };
-    first.iter().any(|&start| {
+    let follows = |(begin, &start): (usize, &Timestamp)| {
         let mut at = start;
-        rest.iter().all(|next| {
-            let place = next.partition_point(|time| time.0 < at.0 - skew);
-            let Some(found) = next.get(place).filter(|found| found.0 - start.0 <= within) else {
-                return false;
-            };
-            at = *found;
-            true
+        let mut taken = vec![(counters[0], begin)];
+        rest.iter().zip(&counters[1..]).all(|(next, &counter)| {
+            let from = next.partition_point(|time| time.0 < at.0 - skew);
+            let free = (from..next.len()).find(|&place| !taken.contains(&(counter, place)));
+            let found = free.filter(|&place| next[place].0 - start.0 <= within);
+            found.is_some_and(|place| {
+                taken.push((counter, place));
+                at = next[place];
+                true
+            })
         })
-    })
+    };
+    first.iter().enumerate().any(follows)
 }
 
 /// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between.
@@ -205,7 +194,8 @@ mod tests {
             .iter()
             .map(|list| list.iter().map(|&t| Timestamp(t)).collect())
             .collect();
-        has_sequence(&times, within, skew)
+        let counters: Vec<usize> = (0..times.len()).collect();
+        has_sequence(&counters, &times, within, skew)
     }
 
     #[test]

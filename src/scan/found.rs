@@ -40,7 +40,7 @@ pub struct Scan {
     pub version: Option<Span>,
     /// What a plain search for a signal's text finds.
     pub grep: GrepCounts,
-    /// Stretches without a record of at least [`GAP`] between two of them.
+    /// Stretches without a record of at least [`super::GAP`] between two of them.
     pub gaps: Vec<(Timestamp, Timestamp)>,
 }
 

@@ -16,6 +16,7 @@ pub use problems::{Problem, ProblemKind};
 pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
+use crate::profile::Profile;
 use crate::record::{Record, offset_in};
 use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
@@ -34,6 +35,8 @@ pub struct Scanner<'s> {
     pub period: Period,
     /// A signal whose text is also sought as plain text.
     pub grep: Option<&'s Grep>,
+    /// What matching costs, where that is asked for.
+    pub profile: Option<&'s Profile>,
 }
 
 /// How codes are split by message text.
@@ -219,9 +222,12 @@ impl<'s, 'b> Pass<'s, 'b> {
             exception,
             whole: &self.bytes[message_at..end],
         };
-        self.scanner
-            .signals
-            .find(self.context.format, subject, &mut self.hits);
+        self.scanner.signals.find(
+            self.context.format,
+            subject,
+            &mut self.hits,
+            self.scanner.profile,
+        );
         if let Some(grep) = self.scanner.grep {
             grep.count(&record, &self.hits, &mut self.scan.grep);
         }

@@ -26,6 +26,8 @@ pub enum ProblemKind {
     CrLf,
     /// Another file holds the same piece of the log.
     DuplicatePiece,
+    /// It looks like a WAL that cannot be checked.
+    UncheckedWal,
 }
 
 impl ProblemKind {
@@ -39,7 +41,8 @@ impl ProblemKind {
             | Self::UnknownLevel
             | Self::UnparsedLines
             | Self::CrLf
-            | Self::DuplicatePiece => false,
+            | Self::DuplicatePiece
+            | Self::UncheckedWal => false,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::signal::family;
 use super::{At, Signal, Span, Template};
 use crate::parsers::Format;
 use crate::parsers::exception::Exception;
+use crate::profile::{Cost, Profile};
 use crate::record::Record;
 use crate::vocab::Level;
 
@@ -149,7 +150,13 @@ impl SignalSet {
 
     /// Finds every signal that `subject` is.
     #[inline]
-    pub fn find(&self, format: Format, subject: Subject<'_, '_>, hits: &mut Hits) {
+    pub fn find(
+        &self,
+        format: Format,
+        subject: Subject<'_, '_>,
+        hits: &mut Hits,
+        profile: Option<&Profile>,
+    ) {
         hits.found.clear();
         hits.missed.clear();
         let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else {
@@ -157,15 +164,25 @@ impl SignalSet {
         };
         let table = &levels[subject.record.level.index()];
         hits.candidates.clear();
-        for group in self.groups(table, subject) {
-            let mut from = 0;
-            while let Some((literal, start)) = group.literals.find(subject.record.message, from) {
-                hits.candidates.extend_from_slice(&group.users[literal]);
-                from = start + 1;
-            }
-        }
+        let message = subject.record.message;
+        let candidates = &mut hits.candidates;
+        Cost::of(
+            profile.map(|profile| &profile.search),
+            message.len(),
+            || {
+                for group in self.groups(table, subject) {
+                    let mut from = 0;
+                    while let Some((literal, start)) = group.literals.find(message, from) {
+                        candidates.extend_from_slice(&group.users[literal]);
+                        from = start + 1;
+                    }
+                }
+                !candidates.is_empty()
+            },
+            |any| *any,
+        );
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
-            self.try_candidates(table, subject, hits);
+            self.try_candidates(table, subject, hits, profile);
         }
     }
 
@@ -194,7 +211,13 @@ impl SignalSet {
     }
 
     /// The slow path, taken by records that hold at least one literal.
-    fn try_candidates(&self, table: &LevelTable, subject: Subject<'_, '_>, hits: &mut Hits) {
+    fn try_candidates(
+        &self,
+        table: &LevelTable,
+        subject: Subject<'_, '_>,
+        hits: &mut Hits,
+        profile: Option<&Profile>,
+    ) {
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
@@ -215,25 +238,47 @@ impl SignalSet {
                 .count();
             let templates = &hits.candidates[at..at + same];
             at += same;
-            if !signal.could_be(subject) || signal.is_ruled_out(subject) {
-                continue;
-            }
-            let fits = |&(_, template): &(u16, u16)| {
-                signal.try_template(&signal.templates[usize::from(template)], subject)
-            };
-            match templates.iter().find_map(fits) {
-                Some(fields) => hits.found.push(Hit {
+            let judged = Cost::of(
+                profile.and_then(|profile| profile.signals.get(usize::from(index))),
+                subject.record.message.len(),
+                || signal.judge(templates, subject),
+                |judged| matches!(judged, Judged::Fits(_)),
+            );
+            match judged {
+                Judged::Fits(fields) => hits.found.push(Hit {
                     signal: index,
                     fields,
                 }),
-                None => hits.missed.push(index),
+                Judged::Misses => hits.missed.push(index),
+                Judged::Differs => {}
             }
         }
         hits.found.sort_unstable_by_key(|hit| hit.signal);
     }
 }
 
+/// What a record that holds a signal's text is.
+enum Judged {
+    /// The signal, with these fields.
+    Fits([Span; FIELDS_MAX]),
+    /// One that lacks the rest of the text.
+    Misses,
+    /// One of another kind: another code or logger, or ruled out.
+    Differs,
+}
+
 impl Signal {
+    /// What a record is that holds the keys of `templates`.
+    fn judge(&self, templates: &[(u16, u16)], subject: Subject<'_, '_>) -> Judged {
+        if !self.could_be(subject) || self.is_ruled_out(subject) {
+            return Judged::Differs;
+        }
+        templates
+            .iter()
+            .find_map(|&(_, at)| self.try_template(&self.templates[usize::from(at)], subject))
+            .map_or(Judged::Misses, Judged::Fits)
+    }
+
     /// Whether everything but the text fits.
     fn could_be(&self, subject: Subject<'_, '_>) -> bool {
         let code_fits = self.codes.is_empty()

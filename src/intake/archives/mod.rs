@@ -53,6 +53,7 @@ struct Stored {
     method: Option<Encoding>,
     check: Option<(u32, u64)>,
     fault: Option<String>,
+    is_beginning: bool,
 }
 
 impl Stored {
@@ -63,6 +64,7 @@ impl Stored {
             method: None,
             check: None,
             fault: None,
+            is_beginning: false,
         }
     }
 }
@@ -193,7 +195,7 @@ pub(super) fn expand(
     artifacts: Vec<Artifact>,
     refused: Vec<Refused>,
     bounds: Bounds,
-    useful: Useful,
+    useful: Useful<'_>,
     named: bool,
 ) -> Found {
     let mut expansion = Expansion::new(bounds, useful);
@@ -204,20 +206,20 @@ pub(super) fn expand(
 
 /// Keeps all that a reader has, and says why that is not all there was.
 pub(super) fn keep(reader: &mut dyn Read, bounds: Bounds) -> io::Result<(Range, Option<String>)> {
-    let kept = Spool::new(bounds.unpacked, |_| u64::MAX).take(reader, u64::MAX)?;
+    let kept = Spool::new(bounds.unpacked, &|_, _| u64::MAX).take("", reader, u64::MAX)?;
     Ok((kept.range, kept.error.map(|error| error.to_string())))
 }
 
 /// Archives being taken apart.
-struct Expansion {
+struct Expansion<'u> {
     bounds: Bounds,
-    spool: Spool,
+    spool: Spool<'u>,
     members: usize,
     found: Found,
 }
 
-impl Expansion {
-    fn new(bounds: Bounds, useful: Useful) -> Self {
+impl<'u> Expansion<'u> {
+    fn new(bounds: Bounds, useful: Useful<'u>) -> Self {
         Self {
             bounds,
             spool: Spool::new(bounds.unpacked, useful),
@@ -318,7 +320,7 @@ impl Expansion {
             (Kind::Zip, Some(range)) => zip::list(&range, listed)?,
             (Kind::Zip, None) => {
                 let mut reader = archive.opened()?.reader;
-                let kept = self.spool.take(&mut reader, u64::MAX)?;
+                let kept = self.spool.take(&archive.path, &mut reader, u64::MAX)?;
                 if let Some(error) = kept.error {
                     listed.damaged(&error.to_string());
                 }
@@ -373,6 +375,7 @@ impl Below {
             method: stored.method,
             check: stored.check,
             fault: stored.fault,
+            is_beginning: stored.is_beginning,
         };
         Artifact {
             path: format!("{}{name}", self.path),

@@ -9,18 +9,18 @@ use super::super::bounds::Exceeded;
 use super::super::content::Range;
 use super::is_packed;
 
-/// How many bytes of something that begins like this are of use; what is of no use is not kept.
-pub type Useful = fn(&[u8]) -> u64;
+/// How many bytes of something of that name that begins like this are of use; what is of no use is not kept.
+pub type Useful<'u> = &'u dyn Fn(&str, &[u8]) -> u64;
 
 /// How much is copied at once.
 const COPY: usize = 256 * 1024;
 
 /// One file without a name: whatever happens to this process, the system takes it back.
-pub(super) struct Spool {
+pub(super) struct Spool<'u> {
     file: Option<Arc<File>>,
     length: u64,
     max: u64,
-    useful: Useful,
+    useful: Useful<'u>,
     buffer: Vec<u8>,
 }
 
@@ -33,8 +33,8 @@ pub(super) struct Kept {
     pub(super) error: Option<io::Error>,
 }
 
-impl Spool {
-    pub(super) fn new(max: u64, useful: Useful) -> Self {
+impl<'u> Spool<'u> {
+    pub(super) fn new(max: u64, useful: Useful<'u>) -> Self {
         Self {
             file: None,
             length: 0,
@@ -44,8 +44,13 @@ impl Spool {
         }
     }
 
-    /// Takes `length` bytes from `reader`, or all it has; keeps what is of use.
-    pub(super) fn take(&mut self, reader: &mut dyn Read, length: u64) -> io::Result<Kept> {
+    /// Takes `length` bytes of what is called `name` from `reader`, or all it has; keeps what is of use.
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        reader: &mut dyn Read,
+        length: u64,
+    ) -> io::Result<Kept> {
         let file = self.file()?;
         let start = self.length;
         let mut left = length;
@@ -59,7 +64,7 @@ impl Spool {
             let bytes = &self.buffer[..got];
             error = fault;
             if read == 0 {
-                keep = self.keep(&bytes[..got.min(SAMPLE_BYTES)]);
+                keep = self.keep(name, &bytes[..got.min(SAMPLE_BYTES)]);
             }
             let taken = u64::try_from(got).unwrap_or(0);
             let kept = taken.min(keep.saturating_sub(read));
@@ -86,12 +91,12 @@ impl Spool {
     }
 
     /// How much of a member to keep that begins like this: a packed one cannot be judged by its beginning.
-    fn keep(&self, start: &[u8]) -> u64 {
+    fn keep(&self, name: &str, start: &[u8]) -> u64 {
         if is_packed(start) {
             return u64::MAX;
         }
         let sample = u64::try_from(SAMPLE_BYTES).unwrap_or(u64::MAX);
-        (self.useful)(start).max(sample)
+        (self.useful)(name, start).max(sample)
     }
 
     fn file(&mut self) -> io::Result<Arc<File>> {

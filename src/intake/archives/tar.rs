@@ -33,14 +33,14 @@ fn valid(header: &Header) -> bool {
 }
 
 /// Where a tar's bytes come from.
-pub(super) enum Source<'s> {
+pub(super) enum Source<'s, 'u> {
     /// A stretch of a file.
     File(Range, Window),
     /// An unpacker.
-    Stream(Packed, &'s mut Spool),
+    Stream(Packed, &'s mut Spool<'u>),
 }
 
-impl Source<'_> {
+impl Source<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let reader: &mut dyn Read = match self {
             Self::File(_, window) => window,
@@ -74,7 +74,7 @@ impl Source<'_> {
     }
 
     /// Takes a member's bytes.
-    fn member(&mut self, length: u64) -> io::Result<(Stored, u64, Option<io::Error>)> {
+    fn member(&mut self, name: &str, length: u64) -> io::Result<(Stored, u64, Option<io::Error>)> {
         match self {
             Self::File(range, window) => {
                 let (part, missing) = range.part(window.stream_position()?, length);
@@ -82,8 +82,13 @@ impl Source<'_> {
                 Ok((Stored::as_is(part, length), read, None))
             }
             Self::Stream(reader, spool) => {
-                let kept = spool.take(reader, length)?;
-                Ok((Stored::as_is(kept.range, length), kept.read, kept.error))
+                let kept = spool.take(name, reader, length)?;
+                let is_beginning = kept.range.length < kept.read;
+                let stored = Stored {
+                    is_beginning,
+                    ..Stored::as_is(kept.range, length)
+                };
+                Ok((stored, kept.read, kept.error))
             }
         }
     }
@@ -98,7 +103,7 @@ struct Extension {
 }
 
 /// Lists a tar's members until its end, the bound on members, or a fault that cannot be passed.
-pub(super) fn list(mut source: Source<'_>, listed: &mut Listed) {
+pub(super) fn list(mut source: Source<'_, '_>, listed: &mut Listed) {
     let walked = walk(&mut source, listed);
     // A packing's checksum stands at its end, behind the end of the tar.
     let walked = walked.and_then(|()| source.drain());
@@ -107,7 +112,7 @@ pub(super) fn list(mut source: Source<'_>, listed: &mut Listed) {
     }
 }
 
-fn walk(source: &mut Source<'_>, listed: &mut Listed) -> io::Result<()> {
+fn walk(source: &mut Source<'_, '_>, listed: &mut Listed) -> io::Result<()> {
     let mut extension = Extension::default();
     let mut lost = false;
     loop {
@@ -153,7 +158,7 @@ fn walk(source: &mut Source<'_>, listed: &mut Listed) -> io::Result<()> {
 
 /// Reads what an extension header says.
 fn extend(
-    source: &mut Source<'_>,
+    source: &mut Source<'_, '_>,
     kind: EntryType,
     size: u64,
     extension: &mut Extension,
@@ -184,7 +189,7 @@ fn extend(
 
 /// Takes or refuses one member; whether there may be more.
 fn member(
-    source: &mut Source<'_>,
+    source: &mut Source<'_, '_>,
     header: &Header,
     extension: &Extension,
     size: u64,
@@ -219,7 +224,7 @@ fn member(
         return Ok(pass(source, padded(held))? && more);
     }
     if let Some(clean) = listed.admit(&name) {
-        let (mut stored, read, error) = source.member(size)?;
+        let (mut stored, read, error) = source.member(&clean, size)?;
         if read < size {
             let why = error
                 .as_ref()
@@ -259,7 +264,7 @@ fn not_regular(kind: EntryType) -> (&'static str, bool) {
 }
 
 /// Passes over the table of a file with holes, which lies between its header and its bytes.
-fn pass_sparse_table(source: &mut Source<'_>, header: &Header) -> io::Result<()> {
+fn pass_sparse_table(source: &mut Source<'_, '_>, header: &Header) -> io::Result<()> {
     let mut extended = header.as_gnu().is_some_and(tar::GnuHeader::is_extended);
     while extended {
         let mut block = [0; BLOCK];
@@ -271,7 +276,7 @@ fn pass_sparse_table(source: &mut Source<'_>, header: &Header) -> io::Result<()>
 }
 
 /// Passes over bytes; an error if there are fewer.
-fn pass(source: &mut Source<'_>, length: u64) -> io::Result<bool> {
+fn pass(source: &mut Source<'_, '_>, length: u64) -> io::Result<bool> {
     if source.skip(length)? < length {
         return Err(io::Error::new(
             io::ErrorKind::UnexpectedEof,

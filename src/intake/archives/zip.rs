@@ -168,6 +168,7 @@ pub(super) fn take(member: Stated, overlaps: bool, range: &Range, listed: &mut L
             bytes: member.packed,
             method: (packing != Encoding::Plain).then_some(packing),
             check: member.crc.map(|crc| (crc, member.size)),
+            is_beginning: false,
             fault: (missing > 0).then(|| "the archive ends here".to_owned()),
         };
         listed.entries.push(Entry { name, stored });

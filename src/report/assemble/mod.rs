@@ -13,6 +13,7 @@ use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
     SignalRow, Tests, Tool,
 };
+use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
@@ -26,6 +27,8 @@ const TOP_MAX: usize = 20;
 /// Builds the report of an analysis.
 pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
     let context = Context { analysis, base };
+    let nodes = analysis.nodes.iter();
+    let logged = nodes.filter(|facts| facts.tally.seen.formats != 0);
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool {
@@ -35,7 +38,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         complete: analysis.is_complete(),
         since: analysis.period.since.map(bound),
         until: analysis.period.until.map(bound),
-        environment: analysis.nodes.iter().map(environment).collect(),
+        environment: logged.map(environment).collect(),
         inputs: context.inputs(),
         nodes: context.nodes(),
         records: context.records(),
@@ -55,7 +58,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             .iter()
             .map(incident)
             .collect(),
-        wal: Vec::new(),
+        wal: rows(&analysis.wals),
+        wal_nodes: comparison_rows(&analysis.comparisons),
         tests: Tests::default(),
         not_observable: analysis
             .conclusions
@@ -421,9 +425,10 @@ fn detail(fault: &InputFault) -> String {
         format!("{n} lines")
     };
     match fault.kind {
-        ProblemKind::Unreadable | ProblemKind::ReadError | ProblemKind::DuplicatePiece => {
-            fault.detail.clone()
-        }
+        ProblemKind::Unreadable
+        | ProblemKind::ReadError
+        | ProblemKind::DuplicatePiece
+        | ProblemKind::UncheckedWal => fault.detail.clone(),
         ProblemKind::Truncated => {
             "the file ends inside a line; its last record may be cut".to_owned()
         }

@@ -108,7 +108,10 @@ impl Context<'_> {
                 let rows = self.strip_rows(rule, run, axis);
                 if !rows.is_empty() {
                     strips.push(Strip {
-                        name: self.base.declared.strip[rule.declared].name.clone(),
+                        name: self.base.declared.strip[rule.declared]
+                            .name
+                            .get_ref()
+                            .clone(),
                         run: (*run).to_owned(),
                         rows,
                     });
@@ -125,9 +128,10 @@ impl Context<'_> {
             for facts in self.analysis.nodes.iter().filter(|it| it.tally.run == run) {
                 let counted = &facts.tally.counters[counter];
                 if counted.all.count > 0 {
+                    let signal = row.count.signal.as_ref();
                     rows.push(StripRow {
                         what: row.what.clone(),
-                        signal: row.count.signal.get_ref().clone(),
+                        signal: signal.map_or_else(String::new, |it| it.get_ref().clone()),
                         tone: row.tone,
                         node: facts.tally.node.clone(),
                         count: counted.all.count,

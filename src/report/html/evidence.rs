@@ -7,7 +7,7 @@ use super::markup::Markup;
 /// Writes a record with its place, as an item of a list.
 pub(super) fn write(evidence: &Evidence, page: &mut Markup) {
     page.el("li", &[("class", "cited it")], |page| {
-        let place = format!("{}:{}", evidence.path, evidence.line);
+        let place = place(Some(evidence));
         page.el("p", &[("class", "place")], |page| {
             page.leaf("code", &[], &place);
             page.leaf(
@@ -35,7 +35,13 @@ pub(super) fn write(evidence: &Evidence, page: &mut Markup) {
                 beside(page, line, text);
             }
             page.el("div", &[("class", "head")], |page| {
-                page.leaf("i", &[], &evidence.line.to_string());
+                let line = evidence.line;
+                let line = if line == 0 {
+                    String::new()
+                } else {
+                    line.to_string()
+                };
+                page.leaf("i", &[], &line);
                 page.leaf("code", &[], &evidence.text);
             });
             for (line, text) in (evidence.line.saturating_add(1)..).zip(&evidence.after) {
@@ -45,7 +51,11 @@ pub(super) fn write(evidence: &Evidence, page: &mut Markup) {
     });
 }
 
-/// The place of a record, short.
+/// The place of a record: its file, and its line where there are lines.
 pub(super) fn place(evidence: Option<&Evidence>) -> String {
-    evidence.map_or_else(String::new, |it| format!("{}:{}", it.path, it.line))
+    evidence.map_or_else(String::new, |it| match it.line {
+        // A WAL has no lines; the byte says where.
+        0 => it.path.clone(),
+        line => format!("{}:{line}", it.path),
+    })
 }

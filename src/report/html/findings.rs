@@ -281,6 +281,9 @@ fn cited(finding: &Finding, page: &mut Markup) {
         });
     });
     page.left_out(left, "records");
+    if finding.signals.is_empty() {
+        return;
+    }
     page.el("p", &[("class", "sub")], |page| {
         page.text("All records of its signals: ");
         for signal in finding.signals.iter().take(ITEMS_MAX) {

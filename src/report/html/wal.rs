@@ -70,11 +70,10 @@ fn summary(wal: &Value) -> String {
         .iter()
         .map(|it| text(it, "first_lsn"))
         .find(|it| !it.is_empty());
-    let last = segments
-        .iter()
-        .rev()
+    let last = segments.iter().max_by_key(|it| position(it, "last_lsn"));
+    let last = last
         .map(|it| text(it, "last_lsn"))
-        .find(|it| !it.is_empty());
+        .filter(|it| !it.is_empty());
     let reach = match (first, last) {
         (Some(first), Some(last)) => format!("; from position {first} to {last}"),
         _ => String::new(),

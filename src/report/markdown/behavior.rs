@@ -2,7 +2,7 @@
 
 use crate::report::counts::{self, Cell};
 use crate::report::escape::{markdown_code, markdown_inline, markdown_span};
-use crate::report::figures::{counted, thousands};
+use crate::report::figures::{cited_at, counted, thousands};
 use crate::report::model::{Evidence, Report, SignalRow};
 
 use super::page::Page;
@@ -22,11 +22,11 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     page.section("Actual behavior");
     if report.records.total == 0 {
         page.block("There is no record to count.");
-        return;
+    } else {
+        counts(report, page);
+        codes(report, page);
+        peaks(report, page);
     }
-    counts(report, page);
-    codes(report, page);
-    peaks(report, page);
     for finding in told(report).iter().filter(|it| !it.evidence.is_empty()) {
         let all = finding.evidence.len();
         let of = if all > CITED_MAX {
@@ -51,7 +51,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
 
 /// A record under its place.
 pub(super) fn cited(evidence: &Evidence) -> String {
-    let place = markdown_span(&format!("{}:{}", evidence.path, evidence.line));
+    let place = markdown_span(&cited_at(evidence));
     let mut text: String = evidence.text.chars().take(CITED_CHARS_MAX).collect();
     let left = evidence
         .text

@@ -1,5 +1,6 @@
 //! Where it happened: versions, nodes, zones, and what was read.
 
+use crate::analysis::SEGMENT;
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_span};
 use crate::report::figures::{names, span, thousands};
@@ -43,6 +44,8 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         page.table(&header.map(str::to_owned), &rows);
         page.left_out(report.nodes.len(), ROWS_MAX, "nodes");
     }
+    // A WAL has a table of its own.
+    let inputs = report.inputs.iter().filter(|it| it.format != SEGMENT);
     if report.inputs.is_empty() {
         page.block("No input file.");
         return;
@@ -54,14 +57,12 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "Records:",
         "First and last record",
     ];
-    let rows: Vec<Vec<String>> = report
-        .inputs
-        .iter()
-        .take(ROWS_MAX)
-        .map(|it| input(report, it))
-        .collect();
-    page.table(&header.map(str::to_owned), &rows);
-    page.left_out(report.inputs.len(), ROWS_MAX, "inputs");
+    let rows = inputs.clone().take(ROWS_MAX).map(|it| input(report, it));
+    let rows: Vec<Vec<String>> = rows.collect();
+    if !rows.is_empty() {
+        page.table(&header.map(str::to_owned), &rows);
+    }
+    page.left_out(inputs.count(), ROWS_MAX, "inputs");
     problems(report, page);
 }
 

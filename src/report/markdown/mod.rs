@@ -7,6 +7,7 @@ mod environment;
 mod page;
 mod remainder;
 mod situation;
+mod wals;
 
 use std::io::{self, Write};
 
@@ -24,6 +25,7 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
     situation::write(report, &mut page);
     environment::write(report, &mut page);
     behavior::write(report, &mut page);
+    wals::write(report, &mut page);
     analysis::write(report, &mut page);
     remainder::write(report, &mut page);
     out.write_all(page.text().as_bytes())

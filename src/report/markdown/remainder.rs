@@ -158,7 +158,6 @@ fn unexplained(report: &Report, page: &mut Page) {
 
 fn elsewhere(report: &Report, page: &mut Page) {
     let lists = [
-        ("WALs", report.wal.len()),
         ("test runs", report.tests.runs.len()),
         ("replays", report.replays.len()),
     ];

@@ -3,7 +3,7 @@
 use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
 use crate::report::figures::{
-    asked_for, counted, follows, names, nothing_found, unexplained, window_in_seconds,
+    asked_for, cited_at, counted, follows, names, nothing_found, unexplained, window_in_seconds,
 };
 use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
@@ -183,7 +183,7 @@ fn of_run(report: &Report, finding: &Finding) -> String {
 }
 
 fn cite(evidence: &Evidence, page: &mut Page) {
-    let place = format!("{}:{}", terminal(&evidence.path), evidence.line);
+    let place = terminal(&cited_at(evidence));
     let place = width::cut_start(&place, page.width() / 2);
     let room = page.width().saturating_sub(width::columns(&place) + 6);
     let line = format!("    {place}  {}", gist(&evidence.text, room));

@@ -6,6 +6,7 @@ mod conclusions;
 mod page;
 mod remarks;
 mod table;
+mod wals;
 
 use std::io::{self, Write};
 
@@ -31,6 +32,7 @@ fn laid_out(report: &Report, style: &Style, room: Room) -> Page {
     conclusions::verdict(report, &mut page);
     conclusions::findings(report, &mut page);
     table::counts(report, &mut page);
+    wals::write(report, &mut page);
     remarks::write(report, &mut page);
     page.say_what_is_left_out();
     page

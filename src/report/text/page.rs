@@ -29,6 +29,12 @@ pub(super) struct Room {
     pub(super) templates: usize,
     /// Problems of inputs named.
     pub(super) problems: usize,
+    /// WALs with a row.
+    pub(super) wals: usize,
+    /// Problems of WALs told.
+    pub(super) wal_problems: usize,
+    /// Whether the positions of damaged WALs are drawn.
+    pub(super) draws: bool,
 }
 
 impl Room {
@@ -39,6 +45,9 @@ impl Room {
         signals: 7,
         templates: 2,
         problems: 2,
+        wals: 6,
+        wal_problems: 3,
+        draws: true,
     };
 
     /// For one with something of every kind.
@@ -48,6 +57,9 @@ impl Room {
         signals: 5,
         templates: 1,
         problems: 1,
+        wals: 2,
+        wal_problems: 1,
+        draws: false,
     };
 }
 

@@ -240,7 +240,6 @@ fn inputs(report: &Report, page: &mut Page) {
 
 fn elsewhere(report: &Report, page: &mut Page) {
     let parts: Vec<String> = [
-        (report.wal.len(), "WAL", "WALs"),
         (report.tests.runs.len(), "test run", "test runs"),
         (
             report.tests.groups.len(),

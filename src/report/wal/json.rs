@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::layout::{Inspection, Problem, Segment, Unread, Wal};
-use crate::vocab::{Lsn, LsnNotation};
+use crate::layout::{Comparison, Inspection, Problem, Segment, Unread, Wal};
+use crate::vocab::{Lsn, LsnNotation, LsnRange};
 
 /// The schema of the document; a full report has the same name and more in it.
 const SCHEMA: &str = "casdiag.report/1";
@@ -42,7 +42,7 @@ pub struct ToolRow {
 }
 
 /// A position in the system's own notation: a number, or text where the system writes hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LsnValue {
     /// As a number.
@@ -51,11 +51,23 @@ pub enum LsnValue {
     Text(String),
 }
 
+impl LsnValue {
+    /// The position, unless the text is none.
+    pub(in crate::report) fn number(&self) -> Option<Lsn> {
+        match self {
+            Self::Number(number) => Some(Lsn(*number)),
+            Self::Text(text) => Lsn::parse(text),
+        }
+    }
+}
+
 /// One WAL.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WalRow {
     /// The folder.
     pub path: String,
+    /// The run: in a full report as of any input, of a check alone the folder that holds the nodes.
+    pub run: String,
     /// The node, as far as the path tells.
     pub node: String,
     /// The layout's name.
@@ -63,7 +75,7 @@ pub struct WalRow {
     /// Which cluster or log the segments say they belong to.
     pub identity: Option<String>,
     /// `clean`, `crash-residue` or `damaged`.
-    pub verdict: &'static str,
+    pub verdict: String,
     /// Verified frames in all segments.
     pub records: u64,
     /// The position that a recovery ends at.
@@ -74,14 +86,29 @@ pub struct WalRow {
     pub problems: Vec<ProblemRow>,
     /// What is legal and looks wrong.
     pub notes: Vec<NoteRow>,
+    /// Ranges that a reader choosing by name finds, each in one segment, in the order of positions.
+    pub found: Vec<FoundRow>,
+    /// Ranges that stand only where no such reader looks.
+    pub misfiled: Vec<FoundRow>,
     /// Ranges that are in no segment.
     pub missing: Vec<[LsnValue; 2]>,
+    /// Ranges that the system finds in a snapshot instead.
+    pub in_snapshot: Vec<[LsnValue; 2]>,
     /// What could not be read.
     pub unread: Vec<UnreadRow>,
 }
 
+/// Where a range of positions stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundRow {
+    /// First and last position.
+    pub range: [LsnValue; 2],
+    /// The segment.
+    pub segment: String,
+}
+
 /// One segment.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentRow {
     /// File name.
     pub file: String,
@@ -106,7 +133,7 @@ pub struct SegmentRow {
     /// Where the last verified frame ends, in decompressed bytes.
     pub end_offset: u64,
     /// What stands behind it.
-    pub tail: &'static str,
+    pub tail: String,
     /// How many zero bytes that is.
     pub zero_tail_bytes: Option<u64>,
     /// The highest committed position it states.
@@ -114,12 +141,12 @@ pub struct SegmentRow {
 }
 
 /// One problem.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProblemRow {
     /// What sort.
-    pub kind: &'static str,
+    pub kind: String,
     /// `damage` or `crash-residue`.
-    pub severity: &'static str,
+    pub severity: String,
     /// The segment.
     pub segment: String,
     /// Where in it.
@@ -139,10 +166,10 @@ pub struct ProblemRow {
 }
 
 /// One note.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoteRow {
     /// What sort.
-    pub kind: &'static str,
+    pub kind: String,
     /// The file.
     pub segment: Option<String>,
     /// The position.
@@ -152,7 +179,7 @@ pub struct NoteRow {
 }
 
 /// A file that could not be read.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadRow {
     /// Which.
     pub path: String,
@@ -174,7 +201,7 @@ pub struct UnknownRow {
 }
 
 /// The nodes of one log.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The layout's name.
     pub layout: String,
@@ -187,7 +214,7 @@ pub struct ComparisonRow {
 }
 
 /// What one node has.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReachRow {
     /// The node.
     pub node: String,
@@ -202,7 +229,7 @@ pub struct ReachRow {
 }
 
 /// A failover that would not go well.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StallRow {
     /// The node that becomes primary.
     pub primary: String,
@@ -221,6 +248,11 @@ pub fn rows(wals: &[Wal]) -> Vec<WalRow> {
     wals.iter().map(wal_row).collect()
 }
 
+/// Nodes side by side as rows.
+pub fn comparison_rows(comparisons: &[Comparison]) -> Vec<ComparisonRow> {
+    comparisons.iter().map(comparison_row).collect()
+}
+
 pub(super) fn write(
     inspection: &Inspection,
     _is_strict: bool,
@@ -237,7 +269,7 @@ pub(super) fn write(
         wal: rows(&inspection.wals),
         unknown: inspection.unknown.iter().map(unknown_row).collect(),
         unread: inspection.unread.iter().map(unread_row).collect(),
-        nodes: inspection.comparisons.iter().map(comparison_row).collect(),
+        nodes: comparison_rows(&inspection.comparisons),
     };
     serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
     writeln!(out)
@@ -252,12 +284,21 @@ fn value(notation: LsnNotation, lsn: Lsn) -> LsnValue {
 
 fn wal_row(wal: &Wal) -> WalRow {
     let value = |lsn| value(wal.notation, lsn);
+    let range = |range: &LsnRange| [value(range.first), value(range.last)];
+    let place = |(at, segment): &(LsnRange, usize)| FoundRow {
+        range: range(at),
+        segment: wal
+            .segments
+            .get(*segment)
+            .map_or_else(String::new, |segment| segment.file.clone()),
+    };
     WalRow {
         path: wal.path.clone(),
+        run: wal.run.clone(),
         node: wal.node.clone(),
         layout: wal.layout.clone(),
         identity: wal.identity.clone(),
-        verdict: wal.verdict().word(),
+        verdict: wal.verdict().word().to_owned(),
         records: wal.records,
         end_lsn: wal.end().map(value),
         segments: wal
@@ -274,17 +315,16 @@ fn wal_row(wal: &Wal) -> WalRow {
             .notes
             .iter()
             .map(|note| NoteRow {
-                kind: note.kind.word(),
+                kind: note.kind.word().to_owned(),
                 segment: note.segment.clone(),
                 lsn: note.lsn.map(value),
                 why: note.why.clone(),
             })
             .collect(),
-        missing: wal
-            .missing
-            .iter()
-            .map(|range| [value(range.first), value(range.last)])
-            .collect(),
+        found: wal.placed.iter().map(place).collect(),
+        misfiled: wal.misfiled.iter().map(place).collect(),
+        missing: wal.missing.iter().map(range).collect(),
+        in_snapshot: wal.in_snapshot.iter().map(range).collect(),
         unread: wal.unread.iter().map(unread_row).collect(),
     }
 }
@@ -303,7 +343,7 @@ fn segment_row(wal: &Wal, segment: &Segment) -> SegmentRow {
         last_lsn: value(segment.last_lsn),
         max_lsn: value(segment.max_lsn),
         end_offset: segment.end_offset,
-        tail: segment.tail,
+        tail: segment.tail.to_owned(),
         zero_tail_bytes: segment.zero_tail_bytes,
         commit: value(segment.commit),
     }
@@ -312,8 +352,8 @@ fn segment_row(wal: &Wal, segment: &Segment) -> SegmentRow {
 fn problem_row(wal: &Wal, problem: &Problem) -> ProblemRow {
     let value = |lsn: Option<Lsn>| lsn.map(|lsn| value(wal.notation, lsn));
     ProblemRow {
-        kind: problem.kind.word(),
-        severity: problem.severity.word(),
+        kind: problem.kind.word().to_owned(),
+        severity: problem.severity.word().to_owned(),
         segment: super::file(wal, problem).to_owned(),
         offset: problem.offset,
         lsn: value(problem.lsn),
@@ -341,7 +381,7 @@ fn unknown_row(unknown: &crate::layout::Unknown) -> UnknownRow {
     }
 }
 
-fn comparison_row(comparison: &crate::layout::Comparison) -> ComparisonRow {
+fn comparison_row(comparison: &Comparison) -> ComparisonRow {
     let value = |lsn| value(comparison.notation, lsn);
     ComparisonRow {
         layout: comparison.layout.clone(),

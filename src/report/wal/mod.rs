@@ -5,6 +5,7 @@ mod json;
 mod junit;
 mod picture;
 mod sarif;
+pub(super) mod summary;
 mod text;
 
 use std::io::{self, Write};
@@ -14,8 +15,8 @@ use crate::layout::{Inspection, Problem, Severity, Wal};
 
 pub use dump::{DumpEnd, dump};
 pub use json::{
-    CheckDocument, ComparisonRow, LsnValue, NoteRow, ProblemRow, ReachRow, SegmentRow, StallRow,
-    ToolRow, UnknownRow, UnreadRow, WalRow, rows,
+    CheckDocument, ComparisonRow, FoundRow, LsnValue, NoteRow, ProblemRow, ReachRow, SegmentRow,
+    StallRow, ToolRow, UnknownRow, UnreadRow, WalRow, comparison_rows, rows,
 };
 
 /// One output of a WAL check.

@@ -2,12 +2,13 @@
 //!
 //! Positions that no node has and nobody misses, such as those between two epochs, take no room.
 
-use std::io::{self, Write};
+use std::collections::BTreeMap;
 
 use crate::layout::Wal;
+use crate::report::escape::terminal;
 use crate::vocab::{Lsn, LsnNotation, LsnRange};
 
-use crate::report::escape::terminal;
+use super::json::{LsnValue, WalRow};
 
 /// Columns of a line.
 const WIDTH: usize = 64;
@@ -22,42 +23,105 @@ const MISFILED: char = '!';
 const MISSING: char = '.';
 const SNAPSHOT: char = '~';
 
-/// Draws the nodes over one axis.
-pub(super) fn write(wals: &[&Wal], out: &mut dyn Write) -> io::Result<()> {
-    let Some(axis) = Axis::of(wals) else {
-        return Ok(());
+/// What is drawn of one node.
+pub(in crate::report) struct Strip {
+    node: String,
+    notation: LsnNotation,
+    /// Ranges that a reader finds, with the segment's number.
+    placed: Vec<(LsnRange, usize)>,
+    misfiled: Vec<LsnRange>,
+    missing: Vec<LsnRange>,
+    in_snapshot: Vec<LsnRange>,
+}
+
+impl From<&Wal> for Strip {
+    fn from(wal: &Wal) -> Self {
+        Self {
+            node: wal.node.clone(),
+            notation: wal.notation,
+            placed: wal.placed.clone(),
+            misfiled: wal.misfiled.iter().map(|(range, _)| *range).collect(),
+            missing: wal.missing.clone(),
+            in_snapshot: wal.in_snapshot.clone(),
+        }
+    }
+}
+
+impl From<&WalRow> for Strip {
+    fn from(row: &WalRow) -> Self {
+        let segments = row.segments.iter().enumerate();
+        let numbers: BTreeMap<&str, usize> =
+            segments.map(|(n, it)| (it.file.as_str(), n)).collect();
+        let number = |file: &str| numbers.get(file).copied().unwrap_or(0);
+        let ranges = |all: &[[LsnValue; 2]]| all.iter().filter_map(range).collect();
+        let found = row.found.iter();
+        let is_text = |value: &LsnValue| matches!(value, LsnValue::Text(_));
+        let is_hex = row
+            .segments
+            .iter()
+            .any(|it| it.first_lsn.as_ref().is_some_and(is_text));
+        Self {
+            node: row.node.clone(),
+            notation: if is_hex {
+                LsnNotation::Hex
+            } else {
+                LsnNotation::Decimal
+            },
+            placed: found
+                .filter_map(|it| Some((range(&it.range)?, number(&it.segment))))
+                .collect(),
+            misfiled: row
+                .misfiled
+                .iter()
+                .filter_map(|it| range(&it.range))
+                .collect(),
+            missing: ranges(&row.missing),
+            in_snapshot: ranges(&row.in_snapshot),
+        }
+    }
+}
+
+fn range([first, last]: &[LsnValue; 2]) -> Option<LsnRange> {
+    LsnRange::new(first.number()?, last.number()?)
+}
+
+/// Draws the nodes over one axis: a line each, the axis, and what the marks mean. Nothing where there is no position.
+pub(in crate::report) fn lines(strips: &[Strip]) -> Vec<String> {
+    let Some(axis) = Axis::of(strips) else {
+        return Vec::new();
     };
-    let notation = wals
+    let notation = strips
         .first()
-        .map_or(LsnNotation::Decimal, |wal| wal.notation);
-    let name = wals
+        .map_or(LsnNotation::Decimal, |strip| strip.notation);
+    let name = strips
         .iter()
-        .map(|wal| terminal(&wal.node).chars().count())
+        .map(|strip| terminal(&strip.node).chars().count())
         .max()
         .unwrap_or(0);
-    for wal in wals {
-        let line: String = axis.line(wal).into_iter().collect();
-        writeln!(out, "  {:name$} |{line}|", terminal(&wal.node))?;
-    }
+    let line = |strip: &Strip| {
+        let line: String = axis.line(strip).into_iter().collect();
+        format!("{:name$} |{line}|", terminal(&strip.node))
+    };
+    let mut lines: Vec<String> = strips.iter().map(line).collect();
     let (first, last) = (
         notation.show(axis.first).to_string(),
         notation.show(axis.last).to_string(),
     );
     let between = WIDTH.saturating_sub(first.len() + last.len());
-    writeln!(out, "  {:name$}  {first}{:between$}{last}", "", "")?;
+    lines.push(format!("{:name$}  {first}{:between$}{last}", "", ""));
     let mut legend = vec![format!("{} {} segments in turn", BARS[0], BARS[1])];
-    let any = |test: &dyn Fn(&Wal) -> bool| wals.iter().any(|wal| test(wal));
-    if any(&|wal| !wal.misfiled.is_empty()) {
+    let any = |test: &dyn Fn(&Strip) -> bool| strips.iter().any(test);
+    if any(&|strip| !strip.misfiled.is_empty()) {
         legend.push(format!("{MISFILED} misfiled"));
     }
-    if any(&|wal| !wal.missing.is_empty()) {
+    if any(&|strip| !strip.missing.is_empty()) {
         legend.push(format!("{MISSING} missing"));
     }
-    if any(&|wal| !wal.in_snapshot.is_empty()) {
+    if any(&|strip| !strip.in_snapshot.is_empty()) {
         legend.push(format!("{SNAPSHOT} in a snapshot"));
     }
-    writeln!(out, "  {:name$}  {}", "", legend.join("   "))?;
-    writeln!(out)
+    lines.push(format!("{:name$}  {}", "", legend.join("   ")));
+    lines
 }
 
 /// The positions that the line stands for, and where each is on it.
@@ -70,20 +134,20 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(wals: &[&Wal]) -> Option<Self> {
+    fn of(strips: &[Strip]) -> Option<Self> {
         let held = LsnRange::join(
-            wals.iter()
-                .flat_map(|wal| {
-                    wal.found
-                        .iter()
-                        .copied()
-                        .chain(wal.misfiled.iter().map(|(range, _)| *range))
+            strips
+                .iter()
+                .flat_map(|strip| {
+                    let placed = strip.placed.iter().map(|(range, _)| *range);
+                    placed.chain(strip.misfiled.iter().copied())
                 })
                 .collect(),
         );
         let absent = LsnRange::join(
-            wals.iter()
-                .flat_map(|wal| wal.missing.iter().chain(&wal.in_snapshot).copied())
+            strips
+                .iter()
+                .flat_map(|strip| strip.missing.iter().chain(&strip.in_snapshot).copied())
                 .collect(),
         );
         let records: u64 = held
@@ -118,17 +182,17 @@ impl Axis {
         })
     }
 
-    fn line(&self, wal: &Wal) -> Vec<char> {
+    fn line(&self, strip: &Strip) -> Vec<char> {
         let mut line = vec![' '; WIDTH];
-        for (range, segment) in &wal.placed {
+        for (range, segment) in &strip.placed {
             self.mark(&mut line, *range, BARS[segment % 2]);
         }
-        for (ranges, mark) in [(&wal.in_snapshot, SNAPSHOT), (&wal.missing, MISSING)] {
+        for (ranges, mark) in [(&strip.in_snapshot, SNAPSHOT), (&strip.missing, MISSING)] {
             for range in ranges {
                 self.mark(&mut line, *range, mark);
             }
         }
-        for (range, _) in &wal.misfiled {
+        for range in &strip.misfiled {
             self.mark(&mut line, *range, MISFILED);
         }
         line

@@ -11,7 +11,8 @@ use crate::layout::{
 };
 use crate::vocab::{LsnNotation, LsnRange};
 
-use super::{count, picture, place};
+use super::picture::{self, Strip};
+use super::{count, place};
 use crate::report::escape::terminal;
 
 /// Rows of a table of segments; longer ones keep their ends and whatever is not sound.
@@ -159,9 +160,21 @@ fn write_wal(wal: &Wal, is_drawn: bool, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     if is_drawn {
-        picture::write(&[wal], out)
+        draw(&[wal.into()], out)
     } else {
         Ok(())
+    }
+}
+
+fn draw(strips: &[Strip], out: &mut dyn Write) -> io::Result<()> {
+    let lines = picture::lines(strips);
+    for line in &lines {
+        writeln!(out, "  {line}")?;
+    }
+    if lines.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out)
     }
 }
 
@@ -309,12 +322,8 @@ fn write_comparison(comparison: &Comparison, wals: &[Wal], out: &mut dyn Write) 
     }
     writeln!(out, "{table}")?;
     writeln!(out)?;
-    let wals: Vec<&Wal> = comparison
-        .wals
-        .iter()
-        .filter_map(|&n| wals.get(n))
-        .collect();
-    picture::write(&wals, out)?;
+    let strips = comparison.wals.iter().filter_map(|&n| wals.get(n));
+    draw(&strips.map(Strip::from).collect::<Vec<_>>(), out)?;
     for forecast in comparison.forecasts.iter().take(LINES_MAX) {
         writeln!(out, "  {}", forecast_line(forecast, comparison.notation))?;
     }

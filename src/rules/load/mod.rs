@@ -1,9 +1,12 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
+mod cause;
 mod origin;
+mod refer;
 mod rule;
 mod scope;
 mod signal;
+mod stall;
 
 use super::schema::File;
 use super::{Environment, RuleBase};
@@ -25,8 +28,21 @@ pub fn load(extra: &[(String, String)]) -> Result<RuleBase, LoadError> {
         text: BUILT_IN,
     }];
     origins.extend(extra.iter().map(|(name, text)| Origin { name, text }));
+    compile(&origins)
+}
+
+/// Compiles the files given and nothing else: what a base costs is measured on bases of any size.
+pub fn load_alone(files: &[(String, String)]) -> Result<RuleBase, LoadError> {
+    let origins: Vec<Origin<'_>> = files
+        .iter()
+        .map(|(name, text)| Origin { name, text })
+        .collect();
+    compile(&origins)
+}
+
+fn compile(origins: &[Origin<'_>]) -> Result<RuleBase, LoadError> {
     let mut loader = Loader::default();
-    for origin in &origins {
+    for origin in origins {
         loader.take(*origin)?;
     }
     loader.compile()
@@ -79,7 +95,7 @@ impl<'t> Loader<'t> {
                 &mut self.balance_origins,
                 balance,
                 origin,
-                |b| &b.name,
+                |b| b.name.get_ref(),
             );
         }
         for strip in read.strip {
@@ -88,7 +104,7 @@ impl<'t> Loader<'t> {
                 &mut self.strip_origins,
                 strip,
                 origin,
-                |s| &s.name,
+                |s| s.name.get_ref(),
             );
         }
         if read.environment.is_some() {
@@ -103,6 +119,7 @@ impl<'t> Loader<'t> {
         let mut counters = Counters {
             signals: &signals,
             list: Vec::new(),
+            wal: Vec::new(),
             stalls: Vec::new(),
         };
         let mut rules = Vec::new();
@@ -125,10 +142,12 @@ impl<'t> Loader<'t> {
         for (at, (declared, origin)) in declared.enumerate() {
             strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
-        let (counters, stalls) = (counters.list, counters.stalls);
+        let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
         let mut counters_of = vec![Vec::new(); signals.len()];
         for (at, counter) in counters.iter().enumerate() {
-            counters_of[usize::from(counter.signal)].push(at);
+            if let Some(signal) = counter.signal {
+                counters_of[usize::from(signal)].push(at);
+            }
         }
         let environment = self.environment(&signals)?;
         let families = self.file.code.iter().flat_map(|code| {
@@ -151,6 +170,7 @@ impl<'t> Loader<'t> {
             signals: SignalSet::new(signals),
             counters,
             counters_of,
+            wal_counts,
             stalls,
             rules,
             balances,

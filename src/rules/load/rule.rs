@@ -2,10 +2,14 @@
 
 use toml::Spanned;
 
+use super::cause::check_causes;
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
-use super::signal::{field_index, nearest, signal_index};
-use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, StripDecl};
+use super::signal::{field_index, signal_index};
+use super::stall::compile_stalls;
+use crate::rules::schema::{
+    BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, StripDecl, WalCountDecl,
+};
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
 use crate::signals::tally::{Counter, StallWatch, Window};
@@ -18,12 +22,24 @@ const PAUSE: i64 = 60 * SECOND;
 pub(super) struct Counters<'s> {
     pub(super) signals: &'s [Signal],
     pub(super) list: Vec<Counter>,
+    pub(super) wal: Vec<(usize, WalCountDecl)>,
     pub(super) stalls: Vec<StallWatch>,
 }
 
 impl Counters<'_> {
-    fn add(&mut self, declared: &CountDecl, origin: Origin<'_>) -> Result<usize, LoadError> {
-        let signal = signal_index(self.signals, &declared.signal, origin)?;
+    fn add(
+        &mut self,
+        declared: &CountDecl,
+        owner: &Spanned<String>,
+        origin: Origin<'_>,
+    ) -> Result<usize, LoadError> {
+        let (name, wal) = (declared.signal.as_ref(), declared.wal.as_ref());
+        let signal = name
+            .map(|name| signal_index(self.signals, name, origin))
+            .transpose()?;
+        let (Some(signal), None) = (signal, wal) else {
+            return self.add_wal(declared, owner, origin);
+        };
         let mut filters = Vec::new();
         for (name, accepted) in &declared.filters {
             let field = field_index(&self.signals[usize::from(signal)], name, origin)?;
@@ -36,10 +52,14 @@ impl Counters<'_> {
         if let Some(at) = self
             .list
             .iter()
-            .position(|known| known.signal == signal && known.filters == filters)
+            .position(|known| known.signal == Some(signal) && known.filters == filters)
         {
             return Ok(at);
         }
+        Ok(self.push(Some(signal), filters))
+    }
+
+    fn push(&mut self, signal: Option<u16>, filters: Vec<(usize, Vec<String>)>) -> usize {
         self.list.push(Counter {
             signal,
             filters,
@@ -48,10 +68,40 @@ impl Counters<'_> {
             timed: false,
             rated: false,
         });
-        Ok(self.list.len() - 1)
+        self.list.len() - 1
     }
 
-    fn stall(&mut self, declared: &StallDecl, origin: Origin<'_>) -> Result<usize, LoadError> {
+    /// A count without a signal counts problems of WALs.
+    fn add_wal(
+        &mut self,
+        declared: &CountDecl,
+        owner: &Spanned<String>,
+        origin: Origin<'_>,
+    ) -> Result<usize, LoadError> {
+        let (None, Some(wal), true) =
+            (&declared.signal, &declared.wal, declared.filters.is_empty())
+        else {
+            let message = format!(
+                "a count of {} is of nothing or of two things",
+                owner.get_ref()
+            );
+            let hint =
+                "a count has a signal, with or without where, or it has wal = { problems = [...] }";
+            return Err(origin.fault(owner.span(), message, hint));
+        };
+        if let Some((at, _)) = self.wal.iter().find(|(_, known)| known == wal) {
+            return Ok(*at);
+        }
+        let at = self.push(None, Vec::new());
+        self.wal.push((at, wal.clone()));
+        Ok(at)
+    }
+
+    pub(super) fn stall(
+        &mut self,
+        declared: &StallDecl,
+        origin: Origin<'_>,
+    ) -> Result<usize, LoadError> {
         let signal = signal_index(self.signals, &declared.signal, origin)?;
         let field =
             |name: &Spanned<String>| field_index(&self.signals[usize::from(signal)], name, origin);
@@ -109,12 +159,9 @@ pub(super) fn compile_rule(
 ) -> Result<Rule, LoadError> {
     let mut counts = Vec::new();
     for (name, count) in &declared.counts {
-        counts.push((name.clone(), counters.add(count, origin)?));
+        counts.push((name.clone(), counters.add(count, &declared.id, origin)?));
     }
-    let mut stalls = Vec::new();
-    for (name, stall) in &declared.stalls {
-        stalls.push((name.clone(), counters.stall(stall, origin)?));
-    }
+    let stalls = compile_stalls(declared, origin, counters)?;
     let mut scope = RuleScope {
         declared,
         origin,
@@ -152,20 +199,7 @@ pub(super) fn compile_rule(
             "end its verdicts with one that has no `when`, so that every case has one",
         ));
     }
-    for cause in declared
-        .caused_by
-        .iter()
-        .chain(&declared.caused_elsewhere_by)
-    {
-        if !all.iter().any(|rule| rule.id.get_ref() == cause.get_ref()) {
-            let ids: Vec<&str> = all.iter().map(|rule| rule.id.get_ref().as_str()).collect();
-            return Err(origin.fault(
-                cause.span(),
-                format!("there is no rule {:?}", cause.get_ref()),
-                nearest(cause.get_ref(), &ids),
-            ));
-        }
-    }
+    check_causes(declared, origin, all)?;
     Ok(Rule {
         declared: at,
         counts,
@@ -181,11 +215,11 @@ pub(super) fn compile_balance(
     origin: Origin<'_>,
     counters: &mut Counters<'_>,
 ) -> Result<BalanceRule, LoadError> {
-    let left = counters.add(&declared.left.count, origin)?;
+    let left = counters.add(&declared.left.count, &declared.name, origin)?;
     let right: Result<Vec<usize>, LoadError> = declared
         .right
         .iter()
-        .map(|side| counters.add(&side.count, origin))
+        .map(|side| counters.add(&side.count, &declared.name, origin))
         .collect();
     Ok(BalanceRule {
         declared: at,
@@ -202,7 +236,7 @@ pub(super) fn compile_strip(
 ) -> Result<StripRule, LoadError> {
     let mut rows = Vec::with_capacity(declared.rows.len());
     for row in &declared.rows {
-        let counter = counters.add(&row.count, origin)?;
+        let counter = counters.add(&row.count, &declared.name, origin)?;
         counters.list[counter].rated = true;
         rows.push(counter);
     }

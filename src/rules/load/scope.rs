@@ -4,12 +4,11 @@ use toml::Spanned;
 
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
-use super::signal::field_index;
+use super::stall::bounds;
 use crate::rules::condition::{Condition, CountTest};
-use crate::rules::schema::{ConditionDecl, FactDecl, RuleDecl};
+use crate::rules::schema::{ConditionDecl, RuleDecl};
+use crate::rules::stalls::StallTest;
 use crate::rules::times::TimeTest;
-use crate::rules::{SILENCE_MEASURES, STALL_MEASURES};
-use crate::signals::TallyKind;
 use crate::signals::tally::Window;
 
 /// A rule while it is compiled.
@@ -17,12 +16,12 @@ pub(super) struct RuleScope<'r, 's> {
     pub(super) declared: &'r RuleDecl,
     pub(super) origin: Origin<'r>,
     pub(super) counts: &'r [(String, usize)],
-    pub(super) stalls: &'r [(String, usize)],
+    pub(super) stalls: &'r [(String, StallTest)],
     pub(super) counters: &'r mut Counters<'s>,
 }
 
 impl RuleScope<'_, '_> {
-    fn counter(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+    pub(super) fn counter(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
         let found = self
             .counts
             .iter()
@@ -40,6 +39,17 @@ impl RuleScope<'_, '_> {
                 format!("its counts are {}", known.join(", ")),
             )
         })
+    }
+
+    /// The counter of something that has a time.
+    fn stamped(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+        let counter = self.counter(name)?;
+        if self.counters.list[counter].signal.is_some() {
+            return Ok(counter);
+        }
+        let message = format!("the problems that {:?} counts have no time", name.get_ref());
+        let hint = "ask how many there are: at-least, at-most, on-nodes";
+        Err(self.origin.fault(name.span(), message, hint))
     }
 
     /// Compiles a condition: one kind of test, with the bounds that belong to it.
@@ -95,7 +105,7 @@ impl RuleScope<'_, '_> {
             return self.share(declared, name);
         }
         if let Some(names) = alone {
-            let counters = names.iter().map(|name| self.counter(name));
+            let counters = names.iter().map(|name| self.stamped(name));
             let counters = counters.collect::<Result<_, _>>()?;
             return Ok(Condition::Count(CountTest::Alone { counters }));
         }
@@ -150,23 +160,18 @@ impl RuleScope<'_, '_> {
             ConditionDecl {
                 stall: Some(name), ..
             } => {
-                let lasting = declared
-                    .lasting
-                    .as_ref()
-                    .map(|text| duration(self.origin, text))
-                    .transpose()?;
-                let repeats = declared.at_least.unwrap_or(2);
-                Ok(TimeTest::Stall {
-                    stall: self.stall(name)?,
+                let (repeats, lasting) = bounds(declared, self.origin)?;
+                Ok(TimeTest::Stall(StallTest {
                     repeats,
-                    lasting: lasting.unwrap_or(0),
-                })
+                    lasting,
+                    ..self.stall(name)?.clone()
+                }))
             }
             ConditionDecl {
                 together: Some(name),
                 ..
             } => {
-                let counter = self.counter(name)?;
+                let counter = self.stamped(name)?;
                 Ok(TimeTest::Together {
                     counter: self.counters.timed(counter),
                     within: self.within(declared, name)?,
@@ -185,12 +190,12 @@ impl RuleScope<'_, '_> {
         }
     }
 
-    fn stall(&self, name: &Spanned<String>) -> Result<usize, LoadError> {
+    pub(super) fn stall(&self, name: &Spanned<String>) -> Result<&StallTest, LoadError> {
         let found = self
             .stalls
             .iter()
             .find(|(known, _)| known == name.get_ref());
-        found.map(|(_, stall)| *stall).ok_or_else(|| {
+        found.map(|(_, test)| test).ok_or_else(|| {
             let known: Vec<&str> = self.stalls.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!(
                 "the rule {} has no stall {:?}",
@@ -242,7 +247,7 @@ impl RuleScope<'_, '_> {
             .transpose()?;
         let mut counters = Vec::new();
         for name in names {
-            let counter = self.counter(name)?;
+            let counter = self.stamped(name)?;
             counters.push(self.counters.timed(counter));
         }
         Ok(TimeTest::Sequence {
@@ -260,11 +265,11 @@ impl RuleScope<'_, '_> {
     ) -> Result<TimeTest, LoadError> {
         let lasting = duration(self.origin, lasting)?;
         let within = self.within(declared, then)?;
-        let counter = self.counter(then)?;
+        let counter = self.stamped(then)?;
         let then = self.counters.timed(counter);
         let without = match &declared.without {
             Some(name) => {
-                let counter = self.counter(name)?;
+                let counter = self.stamped(name)?;
                 Some(self.counters.timed(counter))
             }
             None => None,
@@ -286,6 +291,7 @@ impl RuleScope<'_, '_> {
         let at_least = |count| Condition::Count(CountTest::AtLeast { counter, count });
         match (declared.at_least, declared.at_most, &declared.within) {
             (Some(at_least), None, Some(within)) => {
+                self.stamped(name)?;
                 let window = Window {
                     at_least,
                     within: duration(self.origin, within)?,
@@ -349,77 +355,5 @@ impl RuleScope<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn check_references(&mut self) -> Result<(), LoadError> {
-        let lists = self
-            .declared
-            .reported_by
-            .iter()
-            .chain(&self.declared.evidence);
-        let shares = self
-            .declared
-            .shares
-            .values()
-            .flat_map(|share| std::iter::once(&share.count).chain(&share.of));
-        for name in lists.chain(shares) {
-            self.counter(name)?;
-        }
-        for fact in self.declared.facts.values() {
-            self.check_fact(fact)?;
-        }
-        for field in self
-            .declared
-            .accused
-            .iter()
-            .chain(self.declared.subjects.values())
-        {
-            let counter = self.counter(&field.count)?;
-            let signal = &self.counters.signals[usize::from(self.counters.list[counter].signal)];
-            let at = field_index(signal, &field.field, self.origin)?;
-            if signal.fields[at].tally == TallyKind::Not {
-                let message = format!(
-                    "the field {:?} of {} is not counted",
-                    field.field.get_ref(),
-                    signal.id
-                );
-                return Err(self.origin.fault(
-                    field.field.span(),
-                    message,
-                    "list it in the signal's `by` or `top`",
-                ));
-            }
-            let counter = &mut self.counters.list[counter];
-            if !counter.filters.is_empty() && !counter.values.contains(&at) {
-                counter.values.push(at);
-            }
-        }
-        Ok(())
-    }
-
-    /// A fact names a stall, and a field of its signal or a measure of the stall; or a measure of a silence.
-    fn check_fact(&self, fact: &FactDecl) -> Result<(), LoadError> {
-        let Some(stall) = &fact.stall else {
-            return self.check_silence(fact);
-        };
-        let stall = self.stall(stall)?;
-        if STALL_MEASURES.contains(&fact.value.get_ref().as_str()) {
-            return Ok(());
-        }
-        let signal = self.counters.stalls[stall].signal;
-        field_index(
-            &self.counters.signals[usize::from(signal)],
-            &fact.value,
-            self.origin,
-        )
-        .map(drop)
-    }
-    fn check_silence(&self, fact: &FactDecl) -> Result<(), LoadError> {
-        if SILENCE_MEASURES.contains(&fact.value.get_ref().as_str()) {
-            return Ok(());
-        }
-        let message = format!("a silence has no {:?}", fact.value.get_ref());
-        let hint = format!("it has {}", SILENCE_MEASURES.join(" and "));
-        Err(self.origin.fault(fact.value.span(), message, hint))
     }
 }

@@ -8,11 +8,11 @@ use crate::time::Timestamp;
 /// How many stamps of one counter are kept per node.
 pub const TIMES_MAX: usize = 20_000;
 
-/// A count that a rule asks for: a signal whose fields have given values.
+/// A count that a rule asks for: a signal whose fields have given values, or something that is no record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// The index of the signal.
-    pub signal: u16,
+    /// The index of the signal; none where no record is counted, but a problem of a WAL.
+    pub signal: Option<u16>,
     /// Field and accepted values; all must hold.
     pub filters: Vec<(usize, Vec<String>)>,
     /// Windows whose fill is watched: at least so many within so many microseconds.
@@ -128,7 +128,7 @@ mod tests {
 
     fn filled(times: &[i64], window: Window) -> Option<i64> {
         let counter = Counter {
-            signal: 0,
+            signal: Some(0),
             filters: Vec::new(),
             windows: vec![window],
             timed: false,

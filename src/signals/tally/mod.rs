@@ -12,7 +12,7 @@ pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
 };
-pub use stall::{Stall, StallTally, StallWatch};
+pub use stall::{Stall, StallTally, StallWatch, is_below};
 
 use super::Signal;
 use crate::parsers::Format;
@@ -121,6 +121,8 @@ pub struct Seen {
     pub kept: u16,
     /// The least level in a main log, as a bit set by [`Level::index`].
     pub levels: u16,
+    /// A WAL.
+    pub wal: bool,
 }
 
 impl Seen {
@@ -188,7 +190,7 @@ impl NodeTally {
             mine.absorb(theirs);
         }
         for (mine, theirs) in self.stalls.iter_mut().zip(other.stalls) {
-            mine.absorb(&theirs);
+            mine.absorb(theirs);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
@@ -204,6 +206,7 @@ impl NodeTally {
         self.seen.formats |= other.seen.formats;
         self.seen.kept |= other.seen.kept;
         self.seen.levels |= other.seen.levels;
+        self.seen.wal |= other.seen.wal;
     }
 
     /// The worst-to-least level down to which the main log shows records; `None` without a main log.

@@ -1,5 +1,6 @@
 //! Stalls: the same thing said again and again while a position does not move.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Evidence;
@@ -38,12 +39,12 @@ pub struct Stall {
 pub struct StallTally {
     /// By subject: the stretch under way.
     current: BTreeMap<Vec<Box<[u8]>>, Stall>,
-    /// The stretches that no other one exceeds both in repetitions and in time.
-    stretches: Vec<Stall>,
+    /// The stretches that ended.
+    ended: Vec<Stall>,
 }
 
-/// How many stretches are kept.
-const STRETCHES_MAX: usize = 100;
+/// How many stretches with most repetitions are kept, and how many of the longest.
+const STRETCHES_MAX: usize = 250;
 
 impl Stall {
     /// From the first to the last repetition, in microseconds.
@@ -51,8 +52,9 @@ impl Stall {
         self.span.1.0 - self.span.0.0
     }
 
-    fn is_within(&self, other: &Self) -> bool {
-        self.repeats <= other.repeats && self.duration() <= other.duration()
+    /// How long both stretches go on at once, in microseconds; below 0 where they do not.
+    pub fn overlap(&self, other: &Self) -> i64 {
+        self.span.1.0.min(other.span.1.0) - self.span.0.0.max(other.span.0.0)
     }
 }
 
@@ -66,16 +68,9 @@ impl StallTally {
         evidence: impl FnOnce() -> Evidence,
         subjects_max: usize,
     ) {
-        let number = |field: usize| {
-            std::str::from_utf8(values[field])
-                .ok()
-                .and_then(|text| text.parse::<i128>().ok())
-        };
-        let more = watch.below.is_none_or(|(low, high)| {
-            number(low)
-                .zip(number(high))
-                .is_some_and(|(low, high)| low < high)
-        });
+        let more = watch
+            .below
+            .is_none_or(|(low, high)| is_below(values[low], values[high]));
         let key: Vec<Box<[u8]>> = watch
             .key
             .iter()
@@ -86,7 +81,8 @@ impl StallTally {
             .map(|value| String::from_utf8_lossy(value).into_owned())
             .collect();
         if !more {
-            self.current.remove(&key);
+            let over = self.current.remove(&key);
+            self.end(over);
             return;
         }
         if let Some(stall) = self.current.get_mut(&key) {
@@ -98,45 +94,60 @@ impl StallTally {
                 stall.repeats += 1;
                 stall.span.1 = stall.span.1.max(time);
                 stall.values = said;
-                keep(&mut self.stretches, stall);
                 return;
             }
         } else if self.current.len() >= subjects_max {
             return;
         }
-        self.current.insert(
-            key,
-            Stall {
-                values: said,
-                span: (time, time),
-                repeats: 1,
-                evidence: evidence(),
-            },
-        );
+        let begun = Stall {
+            values: said,
+            span: (time, time),
+            repeats: 1,
+            evidence: evidence(),
+        };
+        let over = self.current.insert(key, begun);
+        self.end(over);
     }
 
-    /// The stretch with most repetitions of those with so many at least over so many microseconds, the first of equals.
+    /// Every stretch that is known.
+    pub fn stretches(&self) -> impl Iterator<Item = &Stall> {
+        self.ended.iter().chain(self.current.values())
+    }
+
+    /// The stretch with most repetitions of those with so many at least over so many microseconds, the earliest of equals.
     pub fn longest(&self, repeats: u64, lasting: i64) -> Option<&Stall> {
         let long = |stall: &&Stall| stall.repeats >= repeats && stall.duration() >= lasting;
-        let fits = self.stretches.iter().filter(long);
-        fits.reduce(|a, b| if b.repeats > a.repeats { b } else { a })
+        let fits = self.stretches().filter(long);
+        fits.reduce(|a, b| {
+            let rank = |stall: &Stall| (Reverse(stall.repeats), stall.span);
+            if rank(b) < rank(a) { b } else { a }
+        })
     }
 
     /// Takes what another part of the node's logs showed.
-    pub(super) fn absorb(&mut self, other: &Self) {
-        for stall in &other.stretches {
-            keep(&mut self.stretches, stall);
+    pub(super) fn absorb(&mut self, other: Self) {
+        for stall in other.ended.into_iter().chain(other.current.into_values()) {
+            self.end(Some(stall));
         }
+    }
+
+    /// Keeps a stretch that is over. Of very many those with most repetitions stay, and the longest.
+    fn end(&mut self, stall: Option<Stall>) {
+        self.ended.extend(stall);
+        if self.ended.len() < 4 * STRETCHES_MAX {
+            return;
+        }
+        let kept = &mut self.ended;
+        kept.sort_by_key(|stall| (Reverse(stall.repeats), stall.span));
+        kept[STRETCHES_MAX..].sort_by_key(|stall| (Reverse(stall.duration()), stall.span));
+        kept.truncate(2 * STRETCHES_MAX);
     }
 }
 
-/// Keeps a stretch unless another one is as long in both ways, and then none that it exceeds.
-fn keep(stretches: &mut Vec<Stall>, stall: &Stall) {
-    if stretches.iter().any(|known| stall.is_within(known)) {
-        return;
-    }
-    stretches.retain(|known| !known.is_within(stall));
-    if stretches.len() < STRETCHES_MAX {
-        stretches.push(stall.clone());
-    }
+/// Whether both are numbers, and the first the smaller one.
+pub fn is_below(low: impl AsRef<[u8]>, high: impl AsRef<[u8]>) -> bool {
+    let number = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<i128>().ok();
+    number(low.as_ref())
+        .zip(number(high.as_ref()))
+        .is_some_and(|(low, high)| low < high)
 }

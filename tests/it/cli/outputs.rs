@@ -52,6 +52,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
             "bug.md",
             "plots/answers.svg",
             "plots/rates.svg",
+            "plots/wal.svg",
             "report.html",
             "report.json",
             "report.md",
@@ -78,7 +79,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     let forced = analyze(&samples(), &["--out", first.to_str().unwrap(), "--force"]);
     assert_eq!(forced.code, Some(1));
     assert_eq!(fs::read_to_string(first.join("mine.txt")).unwrap(), "keep");
-    assert_eq!(files(&first).len(), 8);
+    assert_eq!(files(&first).len(), 9);
 }
 
 /// Every output of a plan, in one piece.
@@ -243,7 +244,7 @@ fn what_is_no_report_is_not_rendered() {
 
 #[test]
 fn a_bug_is_the_issue_behind_a_front_matter() {
-    let root = samples().join("report-003");
+    let root = samples().join("report-000");
     let bug = analyze(&root, &["--format", "bug"]).out;
     let issue = analyze(&root, &["--format", "markdown"]).out;
     let (head, rest) = bug
@@ -253,11 +254,11 @@ fn a_bug_is_the_issue_behind_a_front_matter() {
         .unwrap();
     assert!(rest == issue);
     for line in [
-        r#"id: "catch-up-stall""#,
+        r#"id: "unproven-confirms""#,
         r#"status: "open""#,
         r#"severity: "high""#,
-        r#"timestamp: "T07:06:48.603000""#,
-        r#"last_seen: "T07:07:47.180000""#,
+        r#"timestamp: "2026-08-18T14:02:33.478364+00:00""#,
+        r#"last_seen: "2026-08-18T14:03:24.086529+00:00""#,
         "occurrences: 1",
     ] {
         assert!(head.lines().any(|it| it == line), "{line} in {head}");

@@ -185,3 +185,150 @@ fn a_rules_file_cannot_command_a_terminal() {
         );
     }
 }
+
+#[test]
+fn a_rule_on_wals_that_asks_for_what_they_have_not_is_refused() {
+    let rule = |count: &str, when: &str, more: &str| {
+        format!(
+            "[[rule]]\nid = \"x\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = {count}\nwhen = {when}\nmechanism = \"m\"\n{more}\
+             [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"t\"\n"
+        )
+    };
+    let (wal, any) = (
+        "{ wal = { problems = [\"misfiled\"] } }",
+        "{ count = \"a\", at-least = 1 }",
+    );
+    let folder = Folder::new();
+    for (text, message) in [
+        (
+            rule("{ wal = { problems = [\"misfild\"] } }", any, ""),
+            "unknown variant `misfild`, expected one of `misfiled`",
+        ),
+        (
+            rule("{ signal = \"wal-nack\", wal = {} }", any, ""),
+            "is of nothing or of two things",
+        ),
+        (rule("{}", any, ""), "is of nothing or of two things"),
+        (
+            rule(wal, "{ count = \"a\", at-least = 1, within = \"1s\" }", ""),
+            "have no time",
+        ),
+        (
+            rule(wal, "{ sequence = [\"a\"], within = \"1s\" }", ""),
+            "have no time",
+        ),
+        (
+            rule(wal, any, "facts.f = { wal = \"a\", value = \"lsn\" }\n"),
+            "a problem of a WAL has no \"lsn\"",
+        ),
+        (
+            rule(
+                "{ signal = \"wal-nack\" }",
+                any,
+                "facts.f = { wal = \"a\", value = \"first\" }\n",
+            ),
+            "counts no problems of WALs alone",
+        ),
+        (
+            rule(
+                wal,
+                any,
+                "[[rule.cause]]\nrule = \"catch-up-stall\"\nwal = \"streams\"\nlsn = \"f\"\nnode = \"f\"\n",
+            ),
+            "\"streams\" is no count of problems of WALs",
+        ),
+    ] {
+        let file = folder.put("mine.toml", &text);
+        let ran = casdiag(&["rules", "lint", "--rules", file.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(2), "{text}");
+        assert!(ran.err.contains(message), "{message}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_cause_by_position_that_no_sample_shows_is_a_fault_of_the_base() {
+    let rule = |samples: &str| {
+        format!(
+            "[[rule]]\nid = \"stuck\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = {{ signal = \"wal-stream\" }}\n\
+             stalls.s = {{ signal = \"wal-stream\", still = [\"lsn\"] }}\nfacts.lsn = {{ stall = \"s\", value = \"lsn\" }}\n\
+             facts.on = {{ stall = \"s\", value = \"node\" }}\nwhen = {{ count = \"a\", at-least = 1 }}\nmechanism = \"m\"\nnext-steps = [\"n\"]\n\
+             [[rule.cause]]\nrule = \"misfiled-segment\"\nwal = \"misfiled\"\nlsn = \"lsn\"\nnode = \"on\"\n\
+             [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"t\"\n\
+             [[rule.sample]]\nname = \"silent\"\n{samples}"
+        )
+    };
+    let sample = |last: u64, follows: &str| {
+        format!(
+            "[[rule.sample]]\nname = \"up to {last}\"\nfires = \"low\"\nfollows-from = [{follows}]\n\
+             [rule.sample.files.\"ctrl-2.log\"]\ntext = \"07:06:48,603 ctrl-2 HA repl: standby[0] lsn=340 < stream_ceiling_lsn=342 (committed_lsn=341) → stream WAL batches\"\n\
+             [[rule.sample.wal]]\nnode = \"ctrl-2\"\nproblem = \"misfiled\"\nsegment = \"s\"\nfirst = 300\nlast = {last}\n"
+        )
+    };
+    let folder = Folder::new();
+    let run = |command: &str, text: &str| {
+        let file = folder.put("mine.toml", text);
+        casdiag(&["rules", command, "--rules", file.to_str().unwrap()])
+    };
+    let cause = "\"misfiled-segment\"";
+    let bare = sample(340, cause);
+    let lint = run("lint", &rule(&bare));
+    assert_eq!(lint.code, Some(1), "{}", lint.err);
+    let fault = "has no sample that follows from misfiled-segment, or none beside its problem that does not";
+    assert!(lint.out.contains(fault), "{}", lint.out);
+    let both = rule(&(bare + &sample(339, "")));
+    assert_eq!(run("lint", &both).code, Some(0));
+    assert_eq!(run("test", &both).code, Some(0));
+    // 340 does not lie in 300..339, and does in 300..340.
+    for (last, follows) in [(339, cause), (340, "")] {
+        let wrong = run("test", &rule(&sample(last, follows)));
+        assert_eq!(wrong.code, Some(1));
+        assert!(
+            wrong.out.contains("the finding must follow from"),
+            "{}",
+            wrong.out
+        );
+    }
+}
+
+#[test]
+fn a_profile_says_what_each_signal_and_rule_cost_and_changes_no_report() {
+    let rules = "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"debug\"]\ntemplates = [\"my own {what:int} words\"]\n\
+                 [[rule]]\nid = \"my-rule\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"mine\" }\nwhen = { count = \"a\", at-least = 1 }\nmechanism = \"m\"\n\
+                 [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"{a} of mine\"\n";
+    let folder = Folder::new();
+    let lines: String = [
+        "my own 3 words",
+        "my own three words",
+        "nothing",
+        "my own 4 words",
+    ]
+    .iter()
+    .map(|message| record("10:00:00.000000", "Debug", "a", message))
+    .collect();
+    folder.put("n1/clickhouse-server.log", &lines);
+    let file = folder.put("mine.toml", rules);
+    let rules = ["--rules", file.to_str().unwrap()];
+    let plain = analyze(&folder.path().join("n1"), &rules);
+    let profiled = analyze(
+        &folder.path().join("n1"),
+        &[&rules[..], &["--profile-rules"]].concat(),
+    );
+    assert_eq!((profiled.code, &profiled.out), (plain.code, &plain.out));
+    let row = |name: &str| -> Vec<&str> {
+        let line = profiled.err.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_default().split_whitespace().collect()
+    };
+    // Three lines hold " words", the longest text between holes; two have a number before it.
+    assert_eq!(row("mine")[1..3], ["3", "2"]);
+    let bytes: usize = ["my own 3 words", "my own three words", "my own 4 words"]
+        .iter()
+        .map(|message| message.len())
+        .sum();
+    assert_eq!(row("mine")[3], bytes.to_string());
+    assert_eq!(row("my-rule")[1..3], ["1", "1"]);
+    assert!(
+        profiled
+            .err
+            .contains("search for texts: 4 records, 53 bytes,")
+    );
+}

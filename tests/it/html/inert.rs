@@ -194,15 +194,21 @@ fn a_kept_report_that_attacks_in_every_field_is_text() {
 
 /// A WAL as `report.json` has it, with a hole and a misfiled record.
 fn wal() -> Value {
+    let segment = |file: &str, name: Value, first: u64, last: u64| {
+        serde_json::json!({
+            "file": file, "size": 512, "records": last - first + 1, "entries": last - first + 1, "name_lsn": name,
+            "first_lsn": first, "last_lsn": last, "end_offset": 512, "tail": "none",
+        })
+    };
     serde_json::json!([{
-        "path": "data/n1", "node": "n1", "layout": "reference", "verdict": "damaged", "records": 20,
-        "segments": [
-            {"file": "a", "name_lsn": 1, "first_lsn": 1, "last_lsn": 9, "records": 9, "entries": 9},
-            {"file": "b", "name_lsn": "0x14", "first_lsn": 15, "last_lsn": 25, "records": 11, "entries": 11},
-        ],
-        "problems": [{"kind": "misfiled", "severity": "damage", "segment": "b", "lsn": 15, "lsn_to": 19,
-            "detail": "15..19 stand in b", "consequence": "a reader by name does not find them"}],
-        "missing": [[10, 14]], "notes": [],
+        "path": "data/n1", "run": ".", "node": "n1", "layout": "reference", "verdict": "damaged", "records": 20,
+        "segments": [segment("a", 1.into(), 1, 9), segment("b", "0x14".into(), 15, 25)],
+        "problems": [{
+            "kind": "misfiled", "severity": "damage", "segment": "b", "lsn": 15, "lsn_to": 19,
+            "detail": "15..19 stand in b", "consequence": "a reader by name does not find them",
+        }],
+        "notes": [], "found": [], "misfiled": [{"range": [15, 19], "segment": "b"}], "missing": [[10, 14]],
+        "in_snapshot": [], "unread": [],
     }])
 }
 

@@ -15,7 +15,10 @@ fn explain(rule: &str, folder: &Folder, path: &str, line: usize) -> Ran {
 /// The signals that a rule counts or watches.
 fn signals_of(rule: &str) -> BTreeSet<&'static str> {
     let (_, declared) = base().rule(rule).unwrap();
-    let counts = declared.counts.values().map(|count| count.signal.get_ref());
+    let counts = declared
+        .counts
+        .values()
+        .filter_map(|count| Some(count.signal.as_ref()?.get_ref()));
     let stalls = declared.stalls.values().map(|stall| stall.signal.get_ref());
     counts.chain(stalls).map(String::as_str).collect()
 }
@@ -84,6 +87,11 @@ fn every_sample_of_every_rule_is_explained_as_it_is_judged() {
             SampleKind::Matches(_) | SampleKind::MatchesNot => continue,
         };
         let rule = sample.owner.as_str();
+        seen.insert((rule.to_owned(), wanted));
+        // A problem of a WAL that a sample declares is on no disk.
+        if !sample.wal.is_empty() {
+            continue;
+        }
         let folder = Folder::new();
         for (path, text) in &sample.files {
             folder.put(path, text);
@@ -107,7 +115,6 @@ fn every_sample_of_every_rule_is_explained_as_it_is_judged() {
             counted.insert(rule.to_owned());
         }
         assert!(any || !wanted, "{rule}, {}: no line counts", sample.name);
-        seen.insert((rule.to_owned(), wanted));
     }
     for rule in &base().declared.rule {
         let id = rule.id.get_ref();
@@ -119,7 +126,11 @@ fn every_sample_of_every_rule_is_explained_as_it_is_judged() {
             seen.contains(&(id.clone(), false)),
             "{id} has no silent sample"
         );
-        assert!(counted.contains(id), "{id}: no line of a sample counts");
+        let is_of_records = !signals_of(id).is_empty();
+        assert!(
+            counted.contains(id) || !is_of_records,
+            "{id}: no line of a sample counts"
+        );
     }
 }
 

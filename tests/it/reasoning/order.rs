@@ -70,6 +70,25 @@ fn equal_stamps_are_a_sequence_in_either_order_of_lines() {
 }
 
 #[test]
+fn a_count_named_twice_in_a_sequence_needs_two_records() {
+    const A_B_A: &str = "{ sequence = [\"a\", \"b\", \"a\"], within = \"10s\" }";
+    const A_A: &str = "{ sequence = [\"a\", \"a\"], within = \"10s\" }";
+    const A_A_SKEWED: &str = "{ sequence = [\"a\", \"a\"], within = \"10s\", skew = \"1s\" }";
+    for condition in [A_A, A_A_SKEWED] {
+        assert!(!fires(condition, &[("n1", &["10:00:01 a"])]));
+        assert!(!fires(condition, &[("n1", &["10:00:01 a", "10:00:02 b"])]));
+        assert!(fires(condition, &[("n1", &["10:00:01 a", "10:00:11 a"])]));
+        assert!(fires(condition, &[("n1", &["10:00:01 a", "10:00:01 a"])]));
+        assert!(!fires(condition, &[("n1", &["10:00:01 a", "10:00:12 a"])]));
+    }
+    assert!(!fires(A_B_A, &[("n1", &["10:00:01 a", "10:00:01 b"])]));
+    assert!(fires(
+        A_B_A,
+        &[("n1", &["10:00:01 a", "10:00:01 b", "10:00:02 a"])]
+    ));
+}
+
+#[test]
 fn stamps_order_a_sequence_not_lines() {
     assert!(fires(A_B, &[("n1", &["10:00:01.002 b", "10:00:01.001 a"])]));
     assert!(!fires(

@@ -319,3 +319,53 @@ fn without_the_standbys_log_it_is_a_possible_stall() {
         stall.subjects
     );
 }
+
+#[test]
+fn a_healthy_standby_with_more_heartbeats_is_not_the_one_that_stands_still() {
+    let (primary, standby) = pair(START_MS, 20, 1);
+    let folder = Folder::with("ctrl-2.log", primary);
+    folder.put("ctrl-1.log", standby);
+    // Level with the ceiling of 342, from 20 periods before the stall to its end.
+    let level: String = (-20..20)
+        .map(|n| heartbeat(START_MS + n * PERIOD_MS - 1, "ctrl-3", 342))
+        .collect();
+    folder.put("ctrl-3.log", level);
+    stalled(&folder.report(), 20);
+}
+
+#[test]
+fn where_a_standby_idled_before_is_not_where_it_stands_still() {
+    let (primary, standby) = pair(START_MS, 20, 1);
+    // 200 heartbeats 3.083 s apart from 700 s before: the last is more than a minute before the stall.
+    let idle: String = (0..200)
+        .map(|n| heartbeat(START_MS - 700_000 + n * PERIOD_MS, "ctrl-1", 318))
+        .collect();
+    stalled(&of(&primary, &(idle + &standby)), 20);
+}
+
+#[test]
+fn a_short_stand_at_another_position_is_not_the_stall() {
+    let (primary, standby) = pair(START_MS, 20, 1);
+    // 60 heartbeats within 6 s of the stall's 58 s.
+    let burst: String = (0..60)
+        .map(|n| heartbeat(START_MS + n * 100, "ctrl-3", 330))
+        .collect();
+    let folder = Folder::with("ctrl-2.log", primary);
+    folder.put("ctrl-1.log", standby);
+    folder.put("ctrl-3.log", burst);
+    stalled(&folder.report(), 20);
+}
+
+#[test]
+fn heartbeats_of_another_time_do_not_name_a_standby() {
+    let (primary, _) = pair(START_MS, 20, 1);
+    let (_, before) = pair(START_MS - 700_000, 20, 1);
+    let report = of(&primary, &before);
+    let stall = findings(&report, "catch-up-stall")[0];
+    assert_eq!(serde_json::to_value(stall.confidence).unwrap(), "possible");
+    assert!(
+        !stall.subjects.contains_key("match_lsn"),
+        "{:?}",
+        stall.subjects
+    );
+}

@@ -20,13 +20,20 @@ const LINES_MAX: usize = 500;
 /// A layer to come (`layout`, `engine`, `replay`) is one more row.
 const LAYERS: &[(&str, &[&str])] = &[
     ("vocab", &[]),
+    ("profile", &[]),
     ("time", &["vocab"]),
     ("record", &["time", "vocab"]),
     ("intake", &["record", "time", "vocab"]),
     ("parsers", &["record", "time", "vocab"]),
     ("layout", &["parsers", "vocab"]),
-    ("signals", &["parsers", "record", "time", "vocab"]),
-    ("scan", &["parsers", "signals", "record", "time", "vocab"]),
+    (
+        "signals",
+        &["parsers", "profile", "record", "time", "vocab"],
+    ),
+    (
+        "scan",
+        &["parsers", "profile", "signals", "record", "time", "vocab"],
+    ),
     (
         "streams",
         &[
@@ -44,14 +51,25 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "rules",
-        &["signals", "scan", "parsers", "record", "time", "vocab"],
+        &[
+            "layout::ProblemKind",
+            "layout::Severity",
+            "signals",
+            "scan",
+            "parsers",
+            "profile",
+            "record",
+            "time",
+            "vocab",
+        ],
     ),
-    ("analysis", &["rules", "scan", "signals", "time"]),
+    ("analysis", &["layout", "rules", "scan", "signals", "time"]),
     (
         "report",
         &[
             "rules",
             "analysis",
+            "profile",
             "signals",
             "scan",
             "intake::UNNAMED",
@@ -64,14 +82,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "vocab", "time", "record", "intake", "parsers", "signals", "scan", "streams", "rules",
-            "analysis",
+            "vocab", "time", "record", "intake", "parsers", "layout", "profile", "signals", "scan",
+            "streams", "rules", "analysis",
         ],
     ),
     (
         "cli",
         &[
             "pipeline",
+            "profile",
             "report",
             "rules",
             "intake",

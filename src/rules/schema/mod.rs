@@ -5,8 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+mod sample;
+mod strip;
+
+pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
+pub use strip::{StripDecl, StripRowDecl};
+
+use crate::layout::{ProblemKind, Severity as Harm};
 use crate::signals::{At, Direction};
-use crate::vocab::{Confidence, Level, MarkKind, Severity, Tone};
+use crate::vocab::{Confidence, Level, MarkKind, Severity};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -117,17 +124,6 @@ pub struct SignalDecl {
     pub not: Vec<String>,
 }
 
-/// A positive sample of a signal.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SampleDecl {
-    /// The line, or lines.
-    pub line: String,
-    /// Fields and their values.
-    #[serde(default)]
-    pub fields: BTreeMap<String, String>,
-}
-
 /// A derived field.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -171,27 +167,71 @@ pub struct StallDecl {
     pub below: Option<[Spanned<String>; 2]>,
     /// The longest pause between two repetitions; `60s` unless said.
     pub pause: Option<Spanned<String>>,
+    /// Another stall of the rule, with which it must go on at the same time.
+    pub during: Option<DuringDecl>,
 }
 
-/// A value of a stall, or of the silence that the rule's condition needs.
+/// The stall that another one must go on with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DuringDecl {
+    /// That stall's name.
+    pub stall: Spanned<String>,
+    /// A field of this stall's signal that must be a smaller number than a field of the other one's.
+    pub below: Option<[Spanned<String>; 2]>,
+}
+
+/// A value of a stall, of a WAL's problem, or of the silence that the rule's condition needs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactDecl {
-    /// The stall; none: the longest silence.
+    /// The stall; neither this nor a count: the longest silence.
     pub stall: Option<Spanned<String>>,
-    /// A field of its signal, or `repeats`, `duration-s`, `period-s`, `node`; of a silence `duration-s` or `node`.
+    /// A count of problems of WALs: the first of them.
+    pub wal: Option<Spanned<String>>,
+    /// A field of its signal, or one of the measures of a stall, a problem or a silence.
     pub value: Spanned<String>,
 }
 
-/// A named count of a rule: occurrences of a signal whose fields have given values.
+/// A rule whose finding explains this one because a position that this one is about lies where that one's WAL is wrong.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CauseDecl {
+    /// That rule.
+    pub rule: Spanned<String>,
+    /// Its count of problems of WALs: the position lies in the range of one of them.
+    pub wal: Spanned<String>,
+    /// This rule's fact that is a position.
+    pub lsn: Spanned<String>,
+    /// What is added to it.
+    #[serde(default)]
+    pub plus: u64,
+    /// This rule's fact that names the node whose WAL it is.
+    pub node: Spanned<String>,
+}
+
+/// A named count of a rule: occurrences of a signal whose fields have given values, or problems of WALs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CountDecl {
     /// The signal.
-    pub signal: Spanned<String>,
+    pub signal: Option<Spanned<String>>,
+    /// Instead of a signal: which problems of WALs.
+    pub wal: Option<WalCountDecl>,
     /// Field and accepted value or values.
     #[serde(default, rename = "where")]
     pub filters: BTreeMap<Spanned<String>, OneOrMany>,
+}
+
+/// Problems of WALs; what is empty or absent admits all.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WalCountDecl {
+    /// Their kinds.
+    #[serde(default)]
+    pub problems: Vec<ProblemKind>,
+    /// Whether a crash explains them.
+    pub severity: Option<Harm>,
 }
 
 /// A value or several.
@@ -317,6 +357,9 @@ pub struct RuleDecl {
     /// Rules whose findings on other nodes of the same run explain this one.
     #[serde(default)]
     pub caused_elsewhere_by: Vec<Spanned<String>>,
+    /// Rules whose problems of WALs explain this one by position.
+    #[serde(default)]
+    pub cause: Vec<CauseDecl>,
     /// Versions and eras, in words.
     pub versions: Option<String>,
     /// The first record of each node is what the others are compared with: the window begins at the second.
@@ -400,42 +443,12 @@ pub struct KnownDecl {
     pub fixed_in: Option<String>,
 }
 
-/// A sample of a rule.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RuleSampleDecl {
-    /// What it shows.
-    pub name: String,
-    /// The severity of the finding it must give; none: the rule is silent.
-    pub fires: Option<Severity>,
-    /// Log files by path.
-    pub files: BTreeMap<String, SampleFile>,
-}
-
-/// A file of a sample.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SampleFile {
-    /// Lines.
-    pub text: String,
-    /// How often the text stands there.
-    #[serde(default = "once")]
-    pub repeat: u32,
-    /// By how much each repetition's stamps are later, in milliseconds.
-    #[serde(default)]
-    pub step_ms: u32,
-}
-
-fn once() -> u32 {
-    1
-}
-
 /// A balance.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BalanceDecl {
     /// What is balanced.
-    pub name: String,
+    pub name: Spanned<String>,
     /// One side.
     pub left: SideDecl,
     /// The other side's parts.
@@ -451,29 +464,6 @@ pub struct BalanceDecl {
 pub struct SideDecl {
     /// What is counted, in words.
     pub what: String,
-    /// The count.
-    pub count: CountDecl,
-}
-
-/// Counts to show side by side over time.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct StripDecl {
-    /// What is shown.
-    pub name: String,
-    /// One row per count and node.
-    pub rows: Vec<StripRowDecl>,
-}
-
-/// A row of a strip.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct StripRowDecl {
-    /// What is counted, in words.
-    pub what: String,
-    /// Whether that is good.
-    #[serde(default)]
-    pub tone: Tone,
     /// The count.
     pub count: CountDecl,
 }

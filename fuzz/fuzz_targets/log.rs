@@ -1,0 +1,51 @@
+//! What holds for any bytes read as a log.
+
+use casdiag::parsers::{Format, exception};
+use casdiag::scan::{BlockContext, Scanner};
+use casdiag::time::Period;
+
+/// Reads the bytes record by record, and then as a block of a log.
+pub fn read(format: Format, bytes: &[u8]) {
+    for line in bytes.split_inclusive(|&b| b == b'\n') {
+        let stamp = format.stamp(line);
+        let Some(record) = format.parse(line) else {
+            assert!(!format.is_head(line), "a head that is no record");
+            continue;
+        };
+        assert!(format.is_head(line));
+        assert!(record.time.is_none() || stamp.is_some());
+        if let Some(exception) = exception::of(&record) {
+            assert!(exception.text_at <= record.message.len());
+            exception::nested(&record, exception, |code| assert_ne!(code, exception.code));
+        }
+    }
+    let base = super::rule_base::built_in();
+    let scanner = Scanner {
+        signals: &base.signals,
+        families: &base.families,
+        period: Period::default(),
+        grep: None,
+        profile: None,
+    };
+    let context = BlockContext {
+        format,
+        hashed: true,
+        continues: false,
+        last: true,
+    };
+    let scan = scanner.scan(bytes, context);
+    let lines = bytes.split_inclusive(|&b| b == b'\n').count() as u64;
+    assert_eq!(scan.lines, lines);
+    assert_eq!(scan.levels.iter().sum::<u64>(), scan.records);
+    assert!(scan.records + scan.continuation_lines + scan.unparsed_lines <= lines);
+    assert!(scan.entries.len() as u64 <= scan.records);
+    for entry in &scan.entries {
+        assert!(!entry.bytes.of(bytes).is_empty());
+        assert!(u64::from(entry.line) < lines);
+        for occurrence in scan.occurrences_of(entry) {
+            for field in occurrence.fields {
+                assert!(field.is_empty() || !field.of(bytes).is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs and nodes of folders that hold no log, such as a node's data folder: told by their paths, and by the logs near them.
+
+use std::collections::BTreeSet;
+
+use super::Artifact;
+use super::naming::{Names, Place, is_generic, named_place};
+
+/// Folders of a server's data that say what they hold, not whose it is.
+const DATA_FOLDERS: &[&str] = &[
+    "wal",
+    "member",
+    "txnlog",
+    "version-2",
+    "datalog",
+    "coordination",
+    "raft",
+];
+
+/// Places folders beside logs: each is given by one of its files. A folder belongs to the run of the nearest log of its
+/// node, or else of the nearest log; where two runs are as near, and where there is no log, its own path names the run.
+///
+/// Gives runs and nodes, in the order of `folders`. Without logs, a run that all folders share is called `.`.
+pub fn place_beside(
+    folders: &[&Artifact],
+    logs: &[(&Artifact, &Place)],
+    names: &Names,
+) -> Vec<(String, String)> {
+    let mut placed: Vec<(String, String)> = Vec::new();
+    for artifact in folders {
+        let folder = parts(&artifact.relative);
+        let owned = folder
+            .iter()
+            .copied()
+            .filter(|name| !DATA_FOLDERS.contains(name) && !is_generic(name))
+            .collect::<Vec<_>>();
+        let (own_run, node) = named_place(artifact, &folder, &owned, names);
+        let of_node = logs.iter().filter(|(_, place)| place.node == node);
+        let run = nearest(&folder, of_node).or_else(|| nearest(&folder, logs.iter()));
+        placed.push((run.unwrap_or(own_run), node));
+    }
+    let runs: BTreeSet<&String> = placed.iter().map(|(run, _)| run).collect();
+    if logs.is_empty() && runs.len() == 1 {
+        for (run, _) in &mut placed {
+            ".".clone_into(run);
+        }
+    }
+    placed
+}
+
+/// The folders of a path, without the file.
+fn parts(path: &str) -> Vec<&str> {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').filter(|part| !part.is_empty()).collect()
+}
+
+/// The run of the logs that share most of a path, if they are of one run.
+fn nearest<'p>(
+    folder: &[&str],
+    logs: impl Iterator<Item = &'p (&'p Artifact, &'p Place)>,
+) -> Option<String> {
+    let mut best: Option<(usize, BTreeSet<&str>)> = None;
+    for (artifact, place) in logs {
+        let shared = folder.iter().zip(parts(&artifact.relative));
+        let shared = shared.take_while(|(a, b)| **a == *b).count();
+        match &mut best {
+            Some((most, runs)) if *most == shared => drop(runs.insert(&place.run)),
+            Some((most, _)) if *most > shared => {}
+            _ => best = Some((shared, BTreeSet::from([place.run.as_str()]))),
+        }
+    }
+    let (_, runs) = best?;
+    let only = runs.len() == 1;
+    runs.first().filter(|_| only).map(|run| (*run).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intake::{UNNAMED, place_all};
+
+    fn placed(logs: &[&str], folder: &str) -> (String, String) {
+        let logs: Vec<Artifact> = logs
+            .iter()
+            .map(|path| Artifact::in_memory(path, &[]))
+            .collect();
+        let logs: Vec<&Artifact> = logs.iter().collect();
+        let places = place_all(&logs, &Names::default());
+        let beside: Vec<(&Artifact, &Place)> = logs.iter().copied().zip(&places).collect();
+        let segment = Artifact::in_memory(folder, &[]);
+        place_beside(&[&segment], &beside, &Names::default()).remove(0)
+    }
+
+    #[test]
+    fn a_data_folder_is_of_the_run_of_its_nodes_log() {
+        for (logs, segment, run, node) in [
+            (
+                &["ctrl-1.log", "ctrl-2.log"][..],
+                "data/ctrl-2/seg",
+                ".",
+                "ctrl-2",
+            ),
+            (&["logs/ctrl-2.log"], "ctrl-2/wal/seg", ".", "ctrl-2"),
+            (&["paste.log"], "data/ctrl-2/seg", ".", "ctrl-2"),
+            (
+                &["soak-1/ctrl-2.log", "soak-2/ctrl-2.log"],
+                "soak-2/data/ctrl-2/seg",
+                "soak-2",
+                "ctrl-2",
+            ),
+            (
+                &["soak-1/ctrl-2.log", "soak-2/ctrl-2.log"],
+                "soak-2/data/ctrl-9/seg",
+                "soak-2",
+                "ctrl-9",
+            ),
+            // As near to both: whose it is cannot be told, and is not guessed.
+            (
+                &["a/ctrl-2.log", "b/ctrl-2.log"],
+                "disks/ctrl-2/seg",
+                "disks",
+                "ctrl-2",
+            ),
+            (
+                &["clickhouse-server.log"],
+                "coordination/log/changelog",
+                ".",
+                UNNAMED,
+            ),
+            (
+                &["n1/clickhouse-server.log", "n2/clickhouse-server.log"],
+                "n2/coordination/log/changelog",
+                ".",
+                "n2",
+            ),
+            (&[], "etcd-1/member/wal/segment", ".", "etcd-1"),
+        ] {
+            let expected = (run.to_owned(), node.to_owned());
+            assert_eq!(placed(logs, segment), expected, "{segment} beside {logs:?}");
+        }
+    }
+}
