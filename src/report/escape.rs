@@ -26,6 +26,30 @@ pub fn terminal(text: &str) -> String {
     inert
 }
 
+/// Text of an HTML element or of a quoted attribute: one line, in which nothing is markup.
+pub fn html(text: &str) -> String {
+    let plain = terminal(text);
+    let mut inert = String::with_capacity(plain.len() + plain.len() / 16);
+    for c in plain.chars() {
+        match c {
+            '&' => inert.push_str("&amp;"),
+            '<' => inert.push_str("&lt;"),
+            '>' => inert.push_str("&gt;"),
+            '"' => inert.push_str("&quot;"),
+            '\'' => inert.push_str("&#39;"),
+            c => inert.push(c),
+        }
+    }
+    inert
+}
+
+/// The text of a JSON document for a `script` element: it cannot end the element nor begin a comment in it.
+pub fn html_json(json: &str) -> String {
+    json.replace('&', "\\u0026")
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+}
+
 /// One line of Markdown text in which nothing is markup; fits a table cell as well.
 pub fn markdown_inline(text: &str) -> String {
     let plain = terminal(text);
@@ -273,6 +297,18 @@ mod tests {
         assert_eq!(markdown_span("a`b"), "``a`b``");
         assert_eq!(markdown_span("`"), "`` ` ``");
         assert_eq!(markdown_span(""), "`  `");
+    }
+
+    #[test]
+    fn html_has_no_markup_left() {
+        assert_eq!(
+            html("<a href='javascript:x' onclick=\"y\">&amp;\u{202e}\0"),
+            "&lt;a href=&#39;javascript:x&#39; onclick=&quot;y&quot;&gt;&amp;amp;\\u{202e}\\x00"
+        );
+        assert_eq!(
+            html_json(r#"["</script><!--"]"#),
+            r#"["\u003c/script\u003e\u003c!--"]"#
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use regex::bytes::Regex;
 
 use super::{Literal, Template};
 use crate::parsers::Format;
-use crate::vocab::Level;
+use crate::vocab::{Level, MarkKind};
 
 /// A compiled signal.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// What its occurrences stand for on a time axis, if they are worth a mark.
+    pub mark: Option<MarkKind>,
 }
 
 /// Where in a message a template begins.

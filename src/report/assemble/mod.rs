@@ -1,6 +1,7 @@
 //! From an analysis to the report value: names, times and order, and nothing concluded.
 
 mod conclusions;
+mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +10,15 @@ use conclusions::{balance, incident, not_observable};
 use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
-    CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
-    SCHEMA, Series, SignalRow, Tests, Timeline, Tool,
+    CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
+    SignalRow, Tests, Tool,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
-use crate::time::{MINUTE, SECOND, Timestamp, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::vocab::Level;
 
 /// How many values of an open field are listed per signal and node.
@@ -322,7 +323,7 @@ impl Context<'_> {
             suspect: tally.all.suspect,
             first: tally.all.span.map(|(first, _)| first.iso(facts.zone)),
             last: tally.all.span.map(|(_, last)| last.iso(facts.zone)),
-            peak: tally.peak().map(|(minute, count)| Peak {
+            peak: tally.minutes.peak().map(|(minute, count)| Peak {
                 per_minute: count,
                 at: Timestamp::from_minute(minute).iso(facts.zone),
             }),
@@ -366,67 +367,17 @@ impl Context<'_> {
             line: one.at.line,
             offset: one.at.offset,
             text: one.text.clone(),
+            before: Vec::new(),
+            after: Vec::new(),
         }
     }
 
-    fn timeline(&self) -> Timeline {
-        let first = self
-            .analysis
-            .nodes
-            .iter()
-            .filter_map(|facts| facts.tally.span)
-            .map(|(first, _)| first.minute())
-            .min();
-        let Some(first) = first else {
-            return Timeline {
-                step_seconds: 60,
-                ..Timeline::default()
-            };
-        };
-        let start = Timestamp::from_minute(first);
-        let mut series = Vec::new();
-        let mut marks: Vec<(Timestamp, Mark)> = Vec::new();
-        for (index, signal) in self.base.signals.signals().iter().enumerate() {
-            for facts in &self.analysis.nodes {
-                let minutes = &facts.tally.signals[index].minutes;
-                let points = minutes
-                    .iter()
-                    .map(|(minute, count)| ((minute - first) * (MINUTE / SECOND), *count))
-                    .collect();
-                if !minutes.is_empty() {
-                    series.push(Series {
-                        signal: signal.id.clone(),
-                        run: facts.tally.run.clone(),
-                        node: facts.tally.node.clone(),
-                        points,
-                    });
-                }
-            }
-        }
-        for facts in &self.analysis.nodes {
-            for &at in &facts.starts {
-                marks.push((
-                    at,
-                    Mark {
-                        at: at.iso(facts.zone),
-                        node: facts.tally.node.clone(),
-                        text: "process start".to_owned(),
-                    },
-                ));
-            }
-        }
-        marks.sort_by(|a, b| (a.0, &a.1.node).cmp(&(b.0, &b.1.node)));
-        let zone = self
-            .analysis
-            .nodes
-            .first()
-            .map(|facts| self.run_zone(&facts.tally.run))
-            .unwrap_or_default();
-        Timeline {
-            start: Some(start.iso(zone)),
-            step_seconds: 60,
-            series,
-            marks: marks.into_iter().map(|(_, mark)| mark).collect(),
+    /// A cited record with the lines beside it.
+    pub(super) fn evidence_in_place(&self, one: &tally::Evidence) -> Evidence {
+        Evidence {
+            before: one.around.before.clone(),
+            after: one.around.after.clone(),
+            ..self.evidence(one)
         }
     }
 }
