@@ -168,8 +168,7 @@ fn check(folder: &Path, base: &RuleBase, truth: &chlog::Truth) {
             let made: Vec<(i64, u64)> = made
                 .map(|((minute, ..), count)| (*minute, count.records))
                 .collect();
-            let counted: Vec<(i64, u64)> =
-                minutes.iter().map(|(&at, &count)| (at, count)).collect();
+            let counted: Vec<(i64, u64)> = minutes.counts().into_iter().collect();
             assert_eq!(counted, made, "{} {signal}", node.tally.node);
             cells += made.len();
         }

@@ -93,6 +93,14 @@ impl Timestamp {
         fits.then_some(Self(seconds * SECOND + millis * (SECOND / 1000)))
     }
 
+    /// Reads what [`Timestamp::iso`] writes, without the offset: the time that the clock showed.
+    pub fn from_iso(text: &str) -> Option<Self> {
+        match text.strip_prefix('T') {
+            Some(time) => Self::read_time_of_day(time.as_bytes()),
+            None => Self::read(text.as_bytes()).map(|(stamp, _)| stamp),
+        }
+    }
+
     /// The minute this stamp falls in, counted from 1970.
     pub fn minute(self) -> i64 {
         self.0.div_euclid(MINUTE)
@@ -322,6 +330,20 @@ mod tests {
             stamp.iso(Zone::from_name("europe/berlin").unwrap()),
             "2026-07-01T12:00:00.500000+02:00"
         );
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for text in [
+            "2026-07-01T12:00:00.500000",
+            "2026-07-01T12:00:00.500000+02:00",
+        ] {
+            let stamp = Timestamp::from_iso(text).unwrap();
+            assert_eq!(stamp.iso(Zone::Unknown), "2026-07-01T12:00:00.500000");
+        }
+        let stamp = Timestamp::from_iso("T07:06:45.520000").unwrap();
+        assert_eq!(stamp.iso(Zone::Dateless), "T07:06:45.520000");
+        assert_eq!(Timestamp::from_iso("T7"), None);
     }
 
     #[test]

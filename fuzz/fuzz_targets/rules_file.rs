@@ -5,7 +5,7 @@ use casdiag::rules;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    match rules::load(&[("mine.toml".to_owned(), text.to_owned())]) {
+    match rules::load_alone(&[("mine.toml".to_owned(), text.to_owned())]) {
         Ok(base) => drop(rules::lint(&base)),
         Err(fault) => assert!(fault.to_string().contains("mine.toml")),
     }

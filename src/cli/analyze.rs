@@ -1,17 +1,18 @@
 //! `casdiag analyze`.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::options::{ColorChoice, FailOn, InputOptions, RulesOption, listed};
+use super::output::{self, Format};
 use super::{Failure, Outcome, progress, wal};
 use crate::pipeline::{self, Progress};
 use crate::profile::Profile;
 use crate::report::model::Report;
-use crate::report::{self, REPORTS, Style, escape};
+use crate::report::{self, escape};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -42,39 +43,6 @@ pub(super) struct Arguments {
     color: ColorChoice,
 }
 
-/// Columns where no terminal says how many it has.
-const PAGE_WIDTH: usize = 120;
-
-/// An output on stdout.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// A summary that fits a screen.
-    Text,
-    /// The whole report for machines.
-    Json,
-    /// A report that pastes into a bug tracker.
-    Markdown,
-    /// Annotations of a GitHub workflow run.
-    Github,
-    /// A case per rule, for a CI that shows test results.
-    Junit,
-    /// Results for code scanning.
-    Sarif,
-}
-
-impl Format {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::Markdown => "markdown",
-            Self::Github => "github",
-            Self::Junit => "junit",
-            Self::Sarif => "sarif",
-        }
-    }
-}
-
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut plan = arguments.input.plan()?;
     plan.layout = wal::choice(arguments.layout.as_deref())?;
@@ -98,13 +66,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }
-    let style = style(arguments.color);
-    if let Some(output) = REPORTS
-        .iter()
-        .find(|output| output.name == arguments.format.name())
-    {
-        (output.write)(&report, &style, out)?;
-    }
+    output::print(&report, arguments.format, arguments.color, out)?;
     if let Some(profile) = &plan.profile {
         report::profile::write(profile, &base, &mut io::stderr())?;
     }
@@ -142,25 +104,5 @@ fn outcome(report: &Report, judged: bool, fail_on: FailOn) -> Outcome {
         Outcome::Partial
     } else {
         Outcome::Clean
-    }
-}
-
-fn style(choice: ColorChoice) -> Style {
-    let terminal = io::stdout().is_terminal();
-    let color = match choice {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
-    };
-    let columns = if terminal {
-        terminal_size::terminal_size()
-    } else {
-        None
-    };
-    Style {
-        color,
-        width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)),
     }
 }

@@ -3,8 +3,11 @@
 mod analyze;
 mod explain;
 mod lines;
+mod manual;
 mod options;
+mod output;
 mod progress;
+mod render;
 mod rules;
 mod wal;
 
@@ -32,6 +35,8 @@ enum Command {
     Lines(lines::Arguments),
     /// Says of a line whether and why it counts for a rule, and why the rule fires or keeps silent.
     Explain(explain::Arguments),
+    /// Prints another output from a kept report.json.
+    Render(render::Arguments),
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
@@ -39,6 +44,10 @@ enum Command {
     WalLayoutCheck(wal::CheckArguments),
     /// Looks into write-ahead log segments.
     Wal(wal::WalArguments),
+    /// Prints completions for a shell.
+    Completions(manual::CompletionsArguments),
+    /// Prints the manual page, for `man`.
+    Man,
     /// Prints the JSON Schema of report.json.
     #[command(hide = true)]
     Schema,
@@ -79,9 +88,12 @@ pub fn main() -> ExitCode {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
+        Command::Render(arguments) => render::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),
+        Command::Completions(arguments) => manual::completions(&arguments, &mut out),
+        Command::Man => manual::man(&mut out),
         Command::Schema => schema(&mut out),
     };
     let result = result.and_then(|outcome| {

@@ -72,10 +72,16 @@ fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
 }
 
 fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
-    let input = input.strip_prefix(b" [ ")?;
-    let digits = leading(input, u8::is_ascii_digit)?;
-    let input = input[digits.len()..].strip_prefix(b" ] ")?;
-    Some((input, number(digits)))
+    let mut input = input.strip_prefix(b" [ ")?;
+    let mut number: u64 = 0;
+    // It wraps beyond 64 bits: a thread number is a label, not a quantity.
+    while let [digit @ b'0'..=b'9', rest @ ..] = input {
+        number = number
+            .wrapping_mul(10)
+            .wrapping_add(u64::from(digit - b'0'));
+        input = rest;
+    }
+    Some((input.strip_prefix(b" ] ")?, number))
 }
 
 fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
@@ -99,16 +105,11 @@ fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
         }
     }
     let input = input.strip_prefix(b"<")?;
-    let word = leading(input, u8::is_ascii_alphabetic)?;
-    let input = input[word.len()..].strip_prefix(b">")?;
+    let letters = input.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let (word, input) = input.split_at(letters);
+    let input = input.strip_prefix(b">").filter(|_| letters > 0)?;
     let level = Level::from_head(word).unwrap_or(Level::None);
     Some((input.strip_prefix(b" ").unwrap_or(input), level))
-}
-
-/// The bytes that `input` begins with and that fit; `None` if there are none.
-fn leading(input: Bytes<'_>, fits: impl Fn(&u8) -> bool) -> Option<Bytes<'_>> {
-    let end = input.iter().position(|b| !fits(b)).unwrap_or(input.len());
-    (end > 0).then(|| &input[..end])
 }
 
 /// The source up to the first `": "`; a line that ends in `:` has an empty message.
@@ -121,13 +122,6 @@ fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
             None => (input, b""),
         },
     }
-}
-
-/// Decimal digits, wrapping beyond 64 bits: a thread number is a label, not a quantity.
-fn number(digits: &[u8]) -> u64 {
-    digits.iter().fold(0, |n: u64, b| {
-        n.wrapping_mul(10).wrapping_add(u64::from(b - b'0'))
-    })
 }
 
 /// How many heads a sample holds.

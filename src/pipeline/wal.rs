@@ -13,7 +13,7 @@ use crate::intake::{Artifact, Content, Names, Place, Role, place_beside};
 use crate::layout::{self, Choice, Folder, Listed, ProblemKind, Source, Unknown, Wal};
 use crate::record::Locator;
 use crate::rules::WalProblem;
-use crate::signals::tally::Evidence;
+use crate::signals::tally::{Around, Evidence};
 use crate::vocab::LsnRange;
 
 /// The WALs among artifacts.
@@ -183,6 +183,7 @@ impl Wals {
                 },
                 time: None,
                 text: format!("{}{place}: {}", kind.word(), problem.detail),
+                around: Around::default(),
             },
         }
     }

@@ -26,6 +26,30 @@ pub fn terminal(text: &str) -> String {
     inert
 }
 
+/// Text of an HTML element or of a quoted attribute: one line, in which nothing is markup.
+pub fn html(text: &str) -> String {
+    let plain = terminal(text);
+    let mut inert = String::with_capacity(plain.len() + plain.len() / 16);
+    for c in plain.chars() {
+        match c {
+            '&' => inert.push_str("&amp;"),
+            '<' => inert.push_str("&lt;"),
+            '>' => inert.push_str("&gt;"),
+            '"' => inert.push_str("&quot;"),
+            '\'' => inert.push_str("&#39;"),
+            c => inert.push(c),
+        }
+    }
+    inert
+}
+
+/// The text of a JSON document for a `script` element: it cannot end the element nor begin a comment in it.
+pub fn html_json(json: &str) -> String {
+    json.replace('&', "\\u0026")
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+}
+
 /// One line of Markdown text in which nothing is markup; fits a table cell as well.
 pub fn markdown_inline(text: &str) -> String {
     let plain = terminal(text);
@@ -86,27 +110,30 @@ pub fn markdown_code(text: &str) -> String {
     block
 }
 
-/// Text of an XML element or of a quoted attribute: one line, in which nothing is markup.
+/// Text of an XML element or of a quoted attribute: as in HTML, less the two characters that XML cannot hold.
 pub fn xml(text: &str) -> String {
-    let mut inert = String::with_capacity(text.len() + text.len() / 16);
-    for c in terminal(text).chars() {
-        match c {
-            '&' => inert.push_str("&amp;"),
-            '<' => inert.push_str("&lt;"),
-            '>' => inert.push_str("&gt;"),
-            '"' => inert.push_str("&quot;"),
-            '\'' => inert.push_str("&#39;"),
-            // The two characters that XML cannot hold and a terminal shows as they are.
-            '\u{fffe}' | '\u{ffff}' => push_written_out(&mut inert, c),
-            c => inert.push(c),
-        }
-    }
-    inert
+    html(text)
+        .replace('\u{fffe}', r"\u{fffe}")
+        .replace('\u{ffff}', r"\u{ffff}")
 }
 
 /// Text of several lines inside an XML element.
 pub fn xml_lines(text: &str) -> String {
     text.lines().map(xml).collect::<Vec<_>>().join("\n")
+}
+
+/// A cell of a CSV: one line that no spreadsheet takes for a formula, of which those that begin like one get an
+/// apostrophe in front.
+pub fn csv(text: &str) -> String {
+    let plain = terminal(text);
+    // The wide forms count as well where the language of the spreadsheet has them.
+    if plain.starts_with([
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ]) {
+        format!("'{plain}")
+    } else {
+        plain
+    }
 }
 
 /// Plain text of a SARIF message, which reads `[text](target)` as a link and `{0}` as a placeholder.
@@ -336,6 +363,24 @@ mod tests {
     }
 
     #[test]
+    fn no_cell_is_a_formula() {
+        for (text, cell) in [
+            ("=HYPERLINK(\"http://e\")", "'=HYPERLINK(\"http://e\")"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", r"\t=1"),
+            ("\r=1", r"\r=1"),
+            ("\n=1", r"\n=1"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            assert_eq!(csv(text), cell);
+        }
+    }
+
+    #[test]
     fn a_message_of_sarif_has_no_link_and_no_placeholder() {
         assert_eq!(
             sarif_message(r"see [x](http://e) {0} \d"),
@@ -353,6 +398,18 @@ mod tests {
         assert_eq!(
             workflow_property("a,line=9::x%\n"),
             r"a%2Cline=9%3A%3Ax%25\n"
+        );
+    }
+
+    #[test]
+    fn html_has_no_markup_left() {
+        assert_eq!(
+            html("<a href='javascript:x' onclick=\"y\">&amp;\u{202e}\0"),
+            "&lt;a href=&#39;javascript:x&#39; onclick=&quot;y&quot;&gt;&amp;amp;\\u{202e}\\x00"
+        );
+        assert_eq!(
+            html_json(r#"["</script><!--"]"#),
+            r#"["\u003c/script\u003e\u003c!--"]"#
         );
     }
 

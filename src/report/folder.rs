@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::report::model::Report;
-use crate::report::{Output, REPORTS, Style};
+use crate::report::tables::{FORMS, TABLES};
+use crate::report::{PLOTS, REPORTS, Style};
 
 /// Begins the names of files in the making, so that those a killed run left behind are known and do not count.
 const UNFINISHED: &str = ".casdiag-";
@@ -42,7 +43,7 @@ pub enum Error {
     },
 }
 
-/// Writes all [`REPORTS`] into a folder, which is made if it is missing, and returns their paths.
+/// Writes all [`REPORTS`], [`PLOTS`] and [`TABLES`] into a folder, which is made if it is missing, and returns their paths.
 ///
 /// A folder with anything in it is refused unless `force`; then files of the same names are replaced, others stay. Each
 /// file is written under another name and renamed, so that a killed run leaves no half file.
@@ -54,14 +55,30 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
     fs::create_dir_all(dir).map_err(unusable)?;
     // The work may have taken hours, in which another could fill it.
     check_folder(dir, force)?;
-    let mut paths = Vec::with_capacity(REPORTS.len());
+    let style = Style {
+        color: false,
+        width: FILE_WIDTH,
+    };
+    let mut paths = Vec::with_capacity(REPORTS.len() + PLOTS.len());
     for output in REPORTS {
-        let path = dir.join(output.file);
-        write_whole(report, output, dir, &path).map_err(|source| Error::File {
-            path: path.clone(),
-            source,
-        })?;
-        paths.push(path);
+        paths.push(write_whole(dir, output.file, |out| {
+            (output.write)(report, &style, out)
+        })?);
+    }
+    for plot in PLOTS {
+        if let Some(svg) = (plot.draw)(report) {
+            paths.push(write_whole(dir, plot.file, |out| {
+                out.write_all(svg.as_bytes())
+            })?);
+        }
+    }
+    for table in TABLES {
+        for form in FORMS {
+            let file = format!("tables/{}.{}", table.name, form.extension);
+            paths.push(write_whole(dir, &file, |out| {
+                table.write(report, form, out)
+            })?);
+        }
     }
     Ok(paths)
 }
@@ -89,16 +106,25 @@ fn holds_anything(dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-fn write_whole(report: &Report, output: &Output, dir: &Path, path: &Path) -> io::Result<()> {
-    let style = Style {
-        color: false,
-        width: FILE_WIDTH,
+fn write_whole(
+    dir: &Path,
+    file: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<PathBuf, Error> {
+    let path = dir.join(file);
+    let folder = path.parent().unwrap_or(dir);
+    let written = || -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let mut out = BufWriter::new(unfinished_file(folder)?);
+        write(&mut out)?;
+        out.flush()?;
+        out.into_inner()?.persist(&path)?;
+        Ok(())
     };
-    let mut out = BufWriter::new(unfinished_file(dir)?);
-    (output.write)(report, &style, &mut out)?;
-    out.flush()?;
-    out.into_inner()?.persist(path)?;
-    Ok(())
+    match written() {
+        Ok(()) => Ok(path),
+        Err(source) => Err(Error::File { path, source }),
+    }
 }
 
 fn unfinished_file(dir: &Path) -> io::Result<NamedTempFile> {

@@ -3,14 +3,14 @@
 //! Values are exact. What a terminal or a runner might obey is written with JSON's own escapes, so the file may be
 //! printed as it is.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
 
 use crate::report::Style;
 use crate::report::escape;
-use crate::report::model::Report;
+use crate::report::model::{Report, SCHEMA};
 
 /// Writes the report as indented JSON with a final newline.
 pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -22,6 +22,35 @@ pub(super) fn write_inert(value: &impl Serialize, out: &mut dyn Write) -> io::Re
     let mut serializer = Serializer::with_formatter(&mut *out, Inert(PrettyFormatter::new()));
     value.serialize(&mut serializer)?;
     out.write_all(b"\n")
+}
+
+/// A text as a string of JSON, in one line.
+pub(super) fn quoted(text: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let formatter = Inert(PrettyFormatter::new());
+    text.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// Why a text is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no JSON, or lacks what a report has.
+    #[error("not a report of casdiag: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// It is a report of another kind.
+    #[error("a report of the schema {0:?}, and not of {SCHEMA:?}")]
+    Schema(String),
+}
+
+/// Reads a report back.
+pub fn read(source: impl Read) -> Result<Report, ReadError> {
+    let report: Report = serde_json::from_reader(source)?;
+    if report.schema == SCHEMA {
+        Ok(report)
+    } else {
+        Err(ReadError::Schema(report.schema))
+    }
 }
 
 /// The JSON Schema of a report, indented, with a final newline: the text of `docs/report.schema.json`.

@@ -3,21 +3,28 @@
 //! Text of logs, paths and names is foreign: it reaches an output only through `escape`.
 
 pub mod assemble;
+mod axis;
+mod bug;
 mod counts;
 pub mod escape;
 pub mod explanation;
 mod figures;
 mod folder;
 mod github;
+mod html;
 pub mod json;
 mod junit;
 pub mod listing;
 mod markdown;
 pub mod model;
+mod plots;
+mod positions;
 pub mod profile;
 pub mod rulebook;
 mod sarif;
+pub mod tables;
 mod text;
+mod tones;
 pub mod wal;
 mod width;
 
@@ -25,6 +32,7 @@ use std::io::{self, Write};
 
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
+pub use plots::{PLOTS, Plot};
 
 /// How an output for people looks; machine formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +70,16 @@ pub const REPORTS: &[Output] = &[
         name: "markdown",
         file: "report.md",
         write: markdown::write,
+    },
+    Output {
+        name: "bug",
+        file: "bug.md",
+        write: bug::write,
+    },
+    Output {
+        name: "html",
+        file: "report.html",
+        write: html::write,
     },
     Output {
         name: "github",

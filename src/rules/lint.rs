@@ -61,10 +61,10 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
             .environment
             .as_ref()
             .is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id);
-        if !used && !is_context && !is_environment && !signal.benign {
+        if !used && !is_context && !is_environment && !signal.benign && signal.mark.is_none() {
             fault(
                 id,
-                "is read by no rule, balance, context or the environment, and is not benign"
+                "is read by no rule, balance, strip, context or the environment, is not marked and not benign"
                     .to_owned(),
             );
         }

@@ -65,6 +65,8 @@ pub struct RuleBase {
     pub rules: Vec<Rule>,
     /// The balances.
     pub balances: Vec<BalanceRule>,
+    /// The strips.
+    pub strips: Vec<StripRule>,
     /// How versions, builds, starts and zones are read.
     pub environment: Environment,
     /// As declared, with the prose and the samples.
@@ -112,6 +114,15 @@ pub struct BalanceRule {
     pub left: usize,
     /// The counters of the right side.
     pub right: Vec<usize>,
+}
+
+/// A compiled strip.
+#[derive(Debug)]
+pub struct StripRule {
+    /// The index of its declaration.
+    pub declared: usize,
+    /// The counters of its rows.
+    pub rows: Vec<usize>,
 }
 
 impl RuleBase {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::schema::{RuleSampleDecl, SampleFile, WalSampleDecl};
 use super::{RuleBase, WalProblem};
 use crate::record::Locator;
-use crate::signals::tally::Evidence;
+use crate::signals::tally::{Around, Evidence};
 use crate::time::{DAY, Timestamp};
 use crate::vocab::{Lsn, LsnNotation, LsnRange, Severity};
 
@@ -138,6 +138,7 @@ fn wal_problem(given: &WalSampleDecl) -> (String, WalProblem) {
             },
             time: None,
             text: String::new(),
+            around: Around::default(),
         },
     };
     (given.node.clone(), problem)

@@ -4,7 +4,7 @@ use regex::bytes::Regex;
 
 use super::{Literal, Template};
 use crate::parsers::Format;
-use crate::vocab::Level;
+use crate::vocab::{Level, MarkKind};
 
 /// A compiled signal.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// What its occurrences stand for on a time axis, if they are worth a mark.
+    pub mark: Option<MarkKind>,
 }
 
 /// Where in a message a template begins.
@@ -353,10 +355,14 @@ const fn admitted_bytes() -> [[bool; 256]; FieldKind::NAMED.len()] {
 fn is_part(value: &[u8]) -> bool {
     let mut before = value;
     for _ in 0..3 {
-        let end = before.iter().rposition(|b| !b.is_ascii_digit());
-        match end {
-            Some(at) if before[at] == b'_' && at + 1 < before.len() => before = &before[..at],
-            Some(_) | None => return false,
+        let mut digits = 0;
+        while let [rest @ .., b'0'..=b'9'] = before {
+            digits += 1;
+            before = rest;
+        }
+        match before {
+            [rest @ .., b'_'] if digits > 0 => before = rest,
+            _ => return false,
         }
     }
     true

@@ -1,9 +1,11 @@
 //! One occurrence added to whatever counts it.
 
+use std::cell::LazyCell;
+
 use super::{FoldRules, Scanned};
 use crate::record::Locator;
 use crate::scan::Entry;
-use crate::signals::tally::{EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, NodeTally};
+use crate::signals::tally::{Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, NodeTally};
 use crate::signals::{Signal, TallyKind};
 use crate::time::Timestamp;
 
@@ -32,17 +34,20 @@ pub(super) fn count(
         }
     }
     if let (Some(time), false) = (time, suspect) {
-        *signal_tally.minutes.entry(time.minute()).or_default() += 1;
+        signal_tally.minutes.add(time);
+        signal_tally.rate.add(time);
+        if signal.mark.is_some() && signal_tally.marks.len() < MARKS_MAX {
+            signal_tally.marks.push(time);
+        }
     }
-    let mut evidence = Some(evidence);
-    let mut text: Option<Evidence> = None;
+    // Few occurrences are cited, so few are turned into text.
+    let evidence = LazyCell::new(evidence);
     let evidence_max = rules
         .listed
         .filter(|(listed, _)| *listed == index)
         .map_or(EVIDENCE_MAX, |(_, max)| max);
     if signal_tally.evidence.len() < evidence_max {
-        text = evidence.take().map(|make| make());
-        signal_tally.evidence.extend(text.clone());
+        signal_tally.evidence.push(Evidence::clone(&evidence));
     }
     if suspect {
         return;
@@ -53,9 +58,9 @@ pub(super) fn count(
         .enumerate()
         .filter(|(_, watch)| watch.signal == index)
     {
-        text = text.or_else(|| evidence.take().map(|make| make()));
-        if let (Some(time), Some(text)) = (time, &text) {
-            tally.stalls[at].see(watch, values, time, || text.clone(), rules.subjects_max);
+        if let Some(time) = time {
+            let evidence = || Evidence::clone(&evidence);
+            tally.stalls[at].see(watch, values, time, evidence, rules.subjects_max);
         }
     }
     for &at in &rules.counters_of[usize::from(index)] {
@@ -69,8 +74,7 @@ pub(super) fn count(
         let counted = &mut tally.counters[at];
         counted.add_values(counter, values, rules.subjects_max);
         if counted.add(counter, time) {
-            text = text.or_else(|| evidence.take().map(|make| make()));
-            tally.counters[at].evidence.extend(text.clone());
+            tally.counters[at].evidence.push(Evidence::clone(&evidence));
         }
     }
 }
@@ -94,11 +98,54 @@ pub(super) fn continuation_lines(scanned: &Scanned, entry: &Entry) -> u64 {
     u64::try_from(lines).unwrap_or(0)
 }
 
+/// How many lines before a cited record are shown with it, and how many after its head.
+const LINES_BEFORE: usize = 2;
+const LINES_AFTER: usize = 3;
+
+/// How many bytes of such a line are kept.
+const AROUND_BYTES: usize = 240;
+
+/// A record to cite, alone.
 pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     let bytes = entry.bytes.of(&scanned.block.bytes);
     let line = &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())];
+    let at = Locator {
+        artifact: scanned.artifact,
+        line: scanned.first_line + u64::from(entry.line),
+        offset: scanned.block.offset + u64::from(entry.bytes.start),
+    };
+    Evidence {
+        at,
+        time: entry.time,
+        text: shown(line, EVIDENCE_BYTES),
+        around: Around::default(),
+    }
+}
+
+/// A record to cite, with the lines beside it.
+pub(super) fn evidence_in_place(scanned: &Scanned, entry: &Entry) -> Evidence {
+    let block = &scanned.block.bytes;
+    let (head, tail) = block.split_at(block.len().min(entry.bytes.start as usize));
+    let head = head.strip_suffix(b"\n").unwrap_or(head);
+    let lines_before = head.rsplit(|byte| *byte == b'\n').take(LINES_BEFORE);
+    let mut before: Vec<String> = lines_before.map(|line| shown(line, AROUND_BYTES)).collect();
+    before.reverse();
+    if head.is_empty() {
+        before.clear();
+    }
+    let tail = tail.strip_suffix(b"\n").unwrap_or(tail);
+    let lines_after = tail.split(|byte| *byte == b'\n').skip(1).take(LINES_AFTER);
+    let after = lines_after.map(|line| shown(line, AROUND_BYTES)).collect();
+    Evidence {
+        around: Around { before, after },
+        ..evidence(scanned, entry)
+    }
+}
+
+/// The beginning of a line as text; `…` says that there is more.
+fn shown(line: &[u8], bytes_max: usize) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut end = line.len().min(EVIDENCE_BYTES);
+    let mut end = line.len().min(bytes_max);
     // Not inside a character, which has up to three bytes after its first.
     for _ in 0..3 {
         if line.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
@@ -109,14 +156,5 @@ pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     if end < line.len() {
         text.push('…');
     }
-    let at = Locator {
-        artifact: scanned.artifact,
-        line: scanned.first_line + u64::from(entry.line),
-        offset: scanned.block.offset + u64::from(entry.bytes.start),
-    };
-    Evidence {
-        at,
-        time: entry.time,
-        text,
-    }
+    text
 }

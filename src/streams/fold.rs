@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
-use super::count::{continuation_lines, count, derive, evidence};
+use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
 use super::{Scanned, mask};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
@@ -291,7 +291,14 @@ impl<'s> Fold<'s> {
                 values[to] = &taken[from];
             }
         }
-        let evidence = || evidence(scanned, entry);
+        let is_listed = self.rules.listed.is_some();
+        let evidence = || {
+            if is_listed {
+                evidence(scanned, entry)
+            } else {
+                evidence_in_place(scanned, entry)
+            }
+        };
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);

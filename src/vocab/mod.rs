@@ -2,8 +2,10 @@
 
 mod level;
 mod lsn;
+mod mark;
 mod severity;
 
 pub use level::{Level, LevelClass};
 pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
+pub use mark::{MarkKind, Tone};
 pub use severity::{Confidence, Severity};

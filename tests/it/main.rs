@@ -13,6 +13,7 @@ mod containers;
 mod counting;
 mod fresh;
 mod hostile;
+mod html;
 mod machine;
 mod product;
 mod props;

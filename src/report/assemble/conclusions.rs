@@ -40,7 +40,7 @@ impl Context<'_> {
             evidence: finding
                 .evidence
                 .iter()
-                .map(|(_, one)| self.evidence(one))
+                .map(|(_, one)| self.evidence_in_place(one))
                 .collect(),
             mechanism: finding.mechanism.clone(),
             not_excluded: finding.not_excluded.clone(),

@@ -2,6 +2,7 @@
 
 mod conclusions;
 mod rules;
+mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +11,15 @@ use conclusions::{balance, incident, not_observable};
 use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
-    CodeRow, Environment, Evidence, Input, InputProblem, Mark, Node, Peak, Records, Report, Role,
-    SCHEMA, Series, SignalRow, Tests, Timeline, Tool, fails_on,
+    CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
+    SignalRow, Tests, Tool, fails_on,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
 use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
-use crate::time::{MINUTE, SECOND, Timestamp, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::vocab::Level;
 
 /// How many values of an open field are listed per signal and node.
@@ -325,7 +326,7 @@ impl Context<'_> {
             suspect: tally.all.suspect,
             first: tally.all.span.map(|(first, _)| first.iso(facts.zone)),
             last: tally.all.span.map(|(_, last)| last.iso(facts.zone)),
-            peak: tally.peak().map(|(minute, count)| Peak {
+            peak: tally.minutes.peak().map(|(minute, count)| Peak {
                 per_minute: count,
                 at: Timestamp::from_minute(minute).iso(facts.zone),
             }),
@@ -369,67 +370,17 @@ impl Context<'_> {
             line: one.at.line,
             offset: one.at.offset,
             text: one.text.clone(),
+            before: Vec::new(),
+            after: Vec::new(),
         }
     }
 
-    fn timeline(&self) -> Timeline {
-        let first = self
-            .analysis
-            .nodes
-            .iter()
-            .filter_map(|facts| facts.tally.span)
-            .map(|(first, _)| first.minute())
-            .min();
-        let Some(first) = first else {
-            return Timeline {
-                step_seconds: 60,
-                ..Timeline::default()
-            };
-        };
-        let start = Timestamp::from_minute(first);
-        let mut series = Vec::new();
-        let mut marks: Vec<(Timestamp, Mark)> = Vec::new();
-        for (index, signal) in self.base.signals.signals().iter().enumerate() {
-            for facts in &self.analysis.nodes {
-                let minutes = &facts.tally.signals[index].minutes;
-                let points = minutes
-                    .iter()
-                    .map(|(minute, count)| ((minute - first) * (MINUTE / SECOND), *count))
-                    .collect();
-                if !minutes.is_empty() {
-                    series.push(Series {
-                        signal: signal.id.clone(),
-                        run: facts.tally.run.clone(),
-                        node: facts.tally.node.clone(),
-                        points,
-                    });
-                }
-            }
-        }
-        for facts in &self.analysis.nodes {
-            for &at in &facts.starts {
-                marks.push((
-                    at,
-                    Mark {
-                        at: at.iso(facts.zone),
-                        node: facts.tally.node.clone(),
-                        text: "process start".to_owned(),
-                    },
-                ));
-            }
-        }
-        marks.sort_by(|a, b| (a.0, &a.1.node).cmp(&(b.0, &b.1.node)));
-        let zone = self
-            .analysis
-            .nodes
-            .first()
-            .map(|facts| self.run_zone(&facts.tally.run))
-            .unwrap_or_default();
-        Timeline {
-            start: Some(start.iso(zone)),
-            step_seconds: 60,
-            series,
-            marks: marks.into_iter().map(|(_, mark)| mark).collect(),
+    /// A cited record with the lines beside it.
+    pub(super) fn evidence_in_place(&self, one: &tally::Evidence) -> Evidence {
+        Evidence {
+            before: one.around.before.clone(),
+            after: one.around.after.clone(),
+            ..self.evidence(one)
         }
     }
 }

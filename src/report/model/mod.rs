@@ -17,6 +17,10 @@ pub use rule::{Reference, RuleRow};
 use super::wal::{ComparisonRow, WalRow};
 use crate::vocab::{Level, Severity};
 
+mod timeline;
+
+pub use timeline::{Gap, Mark, Series, Strip, StripRow, Timeline};
+
 /// The schema's name.
 pub const SCHEMA: &str = "casdiag.report/1";
 
@@ -279,6 +283,12 @@ pub struct Evidence {
     pub offset: u64,
     /// The head's line, or what is wrong.
     pub text: String,
+    /// The lines before it, where they were at hand: in findings only, each cut where it is long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// The lines after it, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
 }
 
 /// Test results.
@@ -353,41 +363,4 @@ pub struct NearMiss {
     pub count: u64,
     /// The first of them.
     pub example: Option<Evidence>,
-}
-
-/// Rates over time.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Timeline {
-    /// The start of second 0.
-    pub start: Option<String>,
-    /// The width of a step.
-    pub step_seconds: u64,
-    /// One per signal and node.
-    pub series: Vec<Series>,
-    /// Moments worth a mark.
-    pub marks: Vec<Mark>,
-}
-
-/// The rate of one signal on one node.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Series {
-    /// The signal.
-    pub signal: String,
-    /// The run.
-    pub run: String,
-    /// The reporter.
-    pub node: String,
-    /// Seconds since the start, and the count of the step; empty steps are left out.
-    pub points: Vec<(i64, u64)>,
-}
-
-/// A moment.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Mark {
-    /// When.
-    pub at: String,
-    /// Where.
-    pub node: String,
-    /// What.
-    pub text: String,
 }

@@ -14,7 +14,7 @@ use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
-use rule::{Counters, compile_balance, compile_rule};
+use rule::{Counters, compile_balance, compile_rule, compile_strip};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
 /// The rule base that is shipped.
@@ -55,6 +55,7 @@ struct Loader<'t> {
     signal_origins: Vec<Origin<'t>>,
     rule_origins: Vec<Origin<'t>>,
     balance_origins: Vec<Origin<'t>>,
+    strip_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
 }
 
@@ -97,6 +98,15 @@ impl<'t> Loader<'t> {
                 |b| b.name.get_ref(),
             );
         }
+        for strip in read.strip {
+            put(
+                &mut self.file.strip,
+                &mut self.strip_origins,
+                strip,
+                origin,
+                |s| s.name.get_ref(),
+            );
+        }
         if read.environment.is_some() {
             self.file.environment = read.environment;
             self.environment_origin = Some(origin);
@@ -126,6 +136,11 @@ impl<'t> Loader<'t> {
         let declared = self.file.balance.iter().zip(&self.balance_origins);
         for (at, (declared, origin)) in declared.enumerate() {
             balances.push(compile_balance(at, declared, *origin, &mut counters)?);
+        }
+        let mut strips = Vec::new();
+        let declared = self.file.strip.iter().zip(&self.strip_origins);
+        for (at, (declared, origin)) in declared.enumerate() {
+            strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
         let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
         let mut counters_of = vec![Vec::new(); signals.len()];
@@ -159,6 +174,7 @@ impl<'t> Loader<'t> {
             stalls,
             rules,
             balances,
+            strips,
             environment,
             declared: self.file,
         })

@@ -7,8 +7,10 @@ use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, signal_index};
 use super::stall::compile_stalls;
-use crate::rules::schema::{BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, WalCountDecl};
-use crate::rules::{BalanceRule, Rule, Verdict};
+use crate::rules::schema::{
+    BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, StripDecl, WalCountDecl,
+};
+use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
 use crate::signals::tally::{Counter, StallWatch, Window};
 use crate::time::SECOND;
@@ -64,6 +66,7 @@ impl Counters<'_> {
             windows: Vec::new(),
             values: Vec::new(),
             timed: false,
+            rated: false,
         });
         self.list.len() - 1
     }
@@ -223,4 +226,19 @@ pub(super) fn compile_balance(
         left,
         right: right?,
     })
+}
+
+pub(super) fn compile_strip(
+    at: usize,
+    declared: &StripDecl,
+    origin: Origin<'_>,
+    counters: &mut Counters<'_>,
+) -> Result<StripRule, LoadError> {
+    let mut rows = Vec::with_capacity(declared.rows.len());
+    for row in &declared.rows {
+        let counter = counters.add(&row.count, &declared.name, origin)?;
+        counters.list[counter].rated = true;
+        rows.push(counter);
+    }
+    Ok(StripRule { declared: at, rows })
 }

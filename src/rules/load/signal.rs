@@ -76,6 +76,7 @@ pub(super) fn compile_signal(
         derived,
         context: None,
         benign: declared.benign,
+        mark: declared.mark,
     })
 }
 

@@ -6,12 +6,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 mod sample;
+mod strip;
 
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
+pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
 use crate::signals::{At, Direction};
-use crate::vocab::{Confidence, Level, Severity};
+use crate::vocab::{Confidence, Level, MarkKind, Severity};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -29,6 +31,9 @@ pub struct File {
     /// Balances.
     #[serde(default)]
     pub balance: Vec<BalanceDecl>,
+    /// Strips.
+    #[serde(default)]
+    pub strip: Vec<StripDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }
@@ -107,6 +112,8 @@ pub struct SignalDecl {
     /// Said even where it did not occur, if it could have been observed: `0` is worth a line.
     #[serde(default)]
     pub always: bool,
+    /// The kind of mark that its occurrences get on the time axis.
+    pub mark: Option<MarkKind>,
     /// What to collect where it cannot be observed.
     pub collect: Option<String>,
     /// Lines that are it, with the fields they must give.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{EVIDENCE_MAX, Evidence, Tally, Values};
+use super::{EVIDENCE_MAX, Evidence, Rate, Tally, Values};
 use crate::time::Timestamp;
 
 /// How many stamps of one counter are kept per node.
@@ -21,6 +21,8 @@ pub struct Counter {
     pub values: Vec<usize>,
     /// Whether the stamps are kept, for conditions that look at several nodes or at what follows.
     pub timed: bool,
+    /// Whether it is counted over time, for a strip.
+    pub rated: bool,
 }
 
 /// A sliding window: `at_least` occurrences whose first and last stamp are at most `within` microseconds apart.
@@ -44,6 +46,8 @@ pub struct CounterTally {
     pub values: Vec<Values>,
     /// The stamps, where the counter keeps them, up to [`TIMES_MAX`].
     pub times: Vec<Timestamp>,
+    /// Over time, where the counter asks for it.
+    pub rate: Rate,
     /// The first few.
     pub evidence: Vec<Evidence>,
 }
@@ -69,6 +73,9 @@ impl CounterTally {
             self.times.push(time);
         }
         if let Some(time) = time {
+            if counter.rated {
+                self.rate.add(time);
+            }
             for (at, window) in counter.windows.iter().enumerate() {
                 let recent = &mut self.recent[at];
                 if self.filled[at].is_some() {
@@ -108,6 +115,7 @@ impl CounterTally {
         }
         self.times.extend(other.times);
         self.times.sort_unstable();
+        self.rate.absorb(&other.rate);
         self.evidence.extend(other.evidence);
         self.evidence.sort_by_key(|one| (one.time, one.at));
         self.evidence.truncate(EVIDENCE_MAX);
@@ -124,6 +132,7 @@ mod tests {
             filters: Vec::new(),
             windows: vec![window],
             timed: false,
+            rated: false,
             values: Vec::new(),
         };
         let mut tally = CounterTally::default();

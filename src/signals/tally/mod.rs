@@ -1,13 +1,17 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
 mod counter;
+mod rate;
 mod signal;
 mod stall;
 
 use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
-pub use signal::{EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, SignalTally, Tally, Values};
+pub use rate::{Minutes, Rate, STEPS_MAX, width};
+pub use signal::{
+    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
+};
 pub use stall::{Stall, StallTally, StallWatch, is_below};
 
 use super::Signal;

@@ -1,9 +1,8 @@
 //! What is counted of one signal on one node.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
+use super::{Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
 
@@ -11,6 +10,18 @@ use crate::time::Timestamp;
 pub const EVIDENCE_MAX: usize = 5;
 /// How many bytes of a line are kept as evidence; a longer one ends in `…`.
 pub const EVIDENCE_BYTES: usize = 600;
+
+/// How many stamps of a signal that is marked on the time axis are kept per node.
+pub const MARKS_MAX: usize = 200;
+
+/// Lines beside a cited one, as far as the block that was read holds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Those before it, in order.
+    pub before: Vec<String>,
+    /// Those after it, in order: first what continues its record.
+    pub after: Vec<String>,
+}
 
 /// A record cited by a report: where it stands, and its head's line as it was in the scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +32,8 @@ pub struct Evidence {
     pub time: Option<Timestamp>,
     /// The head's line, repaired to UTF-8 and capped.
     pub text: String,
+    /// What stands beside it; nothing where records are only listed.
+    pub around: Around,
 }
 
 /// A count with its first and last stamp; suspect records count and leave no stamp.
@@ -141,7 +154,11 @@ pub struct SignalTally {
     /// All occurrences.
     pub all: Tally,
     /// Occurrences that are not suspect, by minute since 1970.
-    pub minutes: BTreeMap<i64, u64>,
+    pub minutes: Minutes,
+    /// The same in steps that are as fine as their number allows.
+    pub rate: Rate,
+    /// The stamps of a signal that is marked on the time axis, the first [`MARKS_MAX`] counted.
+    pub marks: Vec<Timestamp>,
     /// By field, in the signal's order; empty where a field is not counted.
     pub values: Vec<Values>,
     /// The first few.
@@ -155,21 +172,13 @@ pub struct SignalTally {
 }
 
 impl SignalTally {
-    /// The minute with most occurrences, the earliest of equal ones.
-    pub fn peak(&self) -> Option<(i64, u64)> {
-        self.minutes
-            .iter()
-            .map(|(&minute, &count)| (minute, count))
-            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
-    }
-}
-
-impl SignalTally {
     pub(super) fn absorb(&mut self, other: Self) {
         self.all.merge(other.all);
-        for (minute, count) in other.minutes {
-            *self.minutes.entry(minute).or_default() += count;
-        }
+        self.minutes.absorb(other.minutes);
+        self.rate.absorb(&other.rate);
+        self.marks.extend(other.marks);
+        self.marks.sort_unstable();
+        self.marks.truncate(MARKS_MAX);
         for (mine, theirs) in self.values.iter_mut().zip(other.values) {
             mine.absorb(&theirs);
         }

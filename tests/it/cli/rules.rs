@@ -28,6 +28,16 @@ fn a_broken_rules_file_is_shown_where_it_breaks() {
             "  |                       ^^^^^^^^^^^^^^^\nhint: expected one of relink-refused",
         ),
         (
+            "[[strip]]\nname = \"x\"\nrows = [\n  { what = \"w\", count = { signal = \"append-okay\" } },\n]\n",
+            ":4:36: there is no signal \"append-okay\"",
+            "hint: expected one of append-rejected, append-ok",
+        ),
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\nmark = \"party\"\ntemplates = [\"abcdef\"]\n",
+            ":4:8: unknown variant `party`, expected one of `start`, `restart`",
+            "hint: check the spelling",
+        ),
+        (
             "[[signal]]\nid = \"Big\"\nwhat = \"w\"\ntemplates = [\"abcdef\"]\n",
             ":2:6: the id \"Big\" is not in kebab case",
             "hint: use lower-case letters",

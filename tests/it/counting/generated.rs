@@ -56,10 +56,10 @@ fn made_and_counted(arguments: &Arguments) -> (Cells, Cells) {
         for id in chlog::SIGNALS {
             let index = usize::from(base.signals.index(id).unwrap());
             let tally = &node.tally.signals[index];
-            let minutes = tally.minutes.iter();
+            let minutes = tally.minutes.counts().into_iter();
             counted
                 .minutes
-                .extend(minutes.map(|(&at, &count)| ((at, number, id), count)));
+                .extend(minutes.map(|(at, count)| ((at, number, id), count)));
             if id == "relink-refused" {
                 let field = base.signals.signals()[index].field("part").unwrap();
                 for (part, count) in tally.values[field].ranked() {

@@ -1,8 +1,9 @@
-//! Outputs for machines: SARIF, `JUnit`, annotations of a workflow run.
+//! Outputs for machines: SARIF, `JUnit`, annotations of a workflow run, tables.
 
 mod github;
 mod junit;
 mod sarif;
+mod tables;
 
 use crate::product::{Folder, record};
 

@@ -1,0 +1,82 @@
+//! One of the outputs on stdout.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+
+use super::Failure;
+use super::options::ColorChoice;
+use crate::report::model::Report;
+use crate::report::{REPORTS, Style};
+
+/// Columns where no terminal says how many it has.
+const PAGE_WIDTH: usize = 120;
+
+/// An output on stdout.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Format {
+    /// A summary that fits a screen.
+    Text,
+    /// The whole report for machines.
+    Json,
+    /// A report that pastes into a bug tracker.
+    Markdown,
+    /// The same with a front matter, for a tracker that keeps bugs as files.
+    Bug,
+    /// A page for a browser, in one file.
+    Html,
+    /// Annotations of a GitHub workflow run.
+    Github,
+    /// A case per rule, for a CI that shows test results.
+    Junit,
+    /// Results for code scanning.
+    Sarif,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Markdown => "markdown",
+            Self::Bug => "bug",
+            Self::Html => "html",
+            Self::Github => "github",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
+        }
+    }
+}
+
+/// Prints a report in a format.
+pub(super) fn print(
+    report: &Report,
+    format: Format,
+    color: ColorChoice,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if let Some(output) = REPORTS.iter().find(|it| it.name == format.name()) {
+        (output.write)(report, &style(color), out)?;
+    }
+    Ok(())
+}
+
+fn style(choice: ColorChoice) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let color = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    };
+    let columns = if terminal {
+        terminal_size::terminal_size()
+    } else {
+        None
+    };
+    Style {
+        color,
+        width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)),
+    }
+}

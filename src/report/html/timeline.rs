@@ -1,0 +1,419 @@
+//! The timeline: when the findings hold, what marks each node's life, and how often each signal was said.
+
+use std::cmp::Reverse;
+
+use crate::report::axis::{Axis, View};
+use crate::report::counts::node_name;
+use crate::report::figures::{counted, thousands, window};
+use crate::report::model::{Mark, SignalRow};
+use crate::vocab::MarkKind;
+
+use super::lanes::{Lanes, Shape, WIDTH, bars, percent, x};
+use super::markup::{Markup, anchor};
+use super::sheet::Sheet;
+use super::verdict::rank;
+
+/// Nodes with lanes, and lanes of a node.
+const NODES_MAX: usize = 12;
+const LANES_MAX: usize = 12;
+
+/// Bytes of all lanes.
+const NODE_BYTES: usize = 240_000;
+
+/// Findings with a row of their own.
+const WINDOWS_MAX: usize = 12;
+
+/// Marks of a node, and the bytes for them.
+const MARKS_MAX: usize = 100;
+const MARK_BYTES: usize = 20_000;
+
+/// Writes the timeline.
+pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
+    let Some(axis) = &sheet.axis else { return };
+    page.section("timeline", "Timeline", |page| {
+        intro(sheet, axis, page);
+        page.el("div", &[("class", "tl"), ("id", "tl")], |page| {
+            tools(axis, page);
+            overview(sheet, axis, page);
+            scale(axis, axis.focus, page);
+            windows(sheet, axis, page);
+            let nodes = nodes(sheet);
+            let left = page.bounded(&nodes, NODES_MAX, NODE_BYTES, |page, node| {
+                one_node(sheet, axis, lanes, node, page);
+            });
+            page.left_out(left, "nodes");
+        });
+    });
+}
+
+fn intro(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
+    let timeline = &sheet.report.timeline;
+    page.el("p", &[("class", "sub")], |page| {
+        page.text("Shown: ");
+        page.leaf("b", &[("id", "tl-range")], &axis.words(axis.focus));
+        if axis.focus == axis.whole {
+            page.text(", all there is. ");
+        } else {
+            page.text(&format!(
+                ", where the findings are, of {}. ",
+                axis.words(axis.whole)
+            ));
+        }
+        page.text("Times are those of the servers' clocks. A bar is as high as its count, ");
+        page.text("each lane has a scale of its own. Counts are kept in steps of ");
+        page.text(&format!(
+            "{}.",
+            counted(timeline.step_seconds, "second", "seconds")
+        ));
+        if timeline.unmarked > 0 {
+            page.text(&format!(
+                " {} worth a mark without one: without a time stamp, or beyond the bound on marks.",
+                counted(timeline.unmarked, "record is", "records are")
+            ));
+        }
+    });
+    page.el("p", &[("class", "legend")], |page| {
+        let mut kinds: Vec<MarkKind> = timeline.marks.iter().map(|it| it.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            page.el("span", &[("class", "key")], |page| {
+                let class = format!("glyph {}", kind.word());
+                page.leaf("span", &[("class", &class)], glyph(kind));
+                page.text(kind.word());
+            });
+        }
+        for (class, text) in [
+            ("high", "counted by a finding of high severity or worse"),
+            ("medium", "medium"),
+            ("low", "low or info"),
+            ("other", "by none"),
+            ("good", "good news"),
+        ] {
+            page.el("span", &[("class", "key")], |page| {
+                let class = format!("swatch {class}");
+                page.leaf("span", &[("class", &class)], "");
+                page.text(text);
+            });
+        }
+    });
+}
+
+fn tools(axis: &Axis, page: &mut Markup) {
+    let label = "Timeline. Plus and minus zoom, arrows move, 0 shows the whole, f the findings.";
+    let attributes = [
+        ("class", "tools js"),
+        ("role", "toolbar"),
+        ("aria-label", label),
+    ];
+    page.el("div", &attributes, |page| {
+        for (id, text, title) in [
+            ("tl-in", "+", "Zoom in (+)"),
+            ("tl-out", "−", "Zoom out (−)"),
+            ("tl-left", "←", "Earlier (←)"),
+            ("tl-right", "→", "Later (→)"),
+            ("tl-whole", "Whole", "Show all (0)"),
+            ("tl-focus", "Findings", "Show where the findings are (f)"),
+        ] {
+            if id == "tl-focus" && axis.focus == axis.whole {
+                continue;
+            }
+            let attributes = [
+                ("type", "button"),
+                ("class", "tool"),
+                ("id", id),
+                ("title", title),
+            ];
+            page.leaf("button", &attributes, text);
+        }
+        page.leaf("span", &[("class", "hint")], "or drag over a lane");
+    });
+}
+
+/// All counts over all the time, with the stretch that is shown below.
+fn overview(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
+    let mut counts = vec![0; usize::try_from(axis.whole.bars).unwrap_or(0)];
+    for series in &sheet.report.timeline.series {
+        let joined = axis.whole.joined(&series.points);
+        for (sum, count) in counts.iter_mut().zip(joined) {
+            *sum += count;
+        }
+    }
+    let mut class = "row over".to_owned();
+    if axis.focus == axis.whole {
+        class.push_str(" js");
+    }
+    page.el("div", &[("class", &class)], |page| {
+        page.leaf("span", &[("class", "name")], "all signals, all the time");
+        let attributes = [
+            ("id", "tl-over"),
+            ("viewBox", "0 0 1000 24"),
+            ("preserveAspectRatio", "none"),
+            ("role", "img"),
+            ("aria-label", "All signals over all the time"),
+        ];
+        page.el("svg", &attributes, |page| {
+            page.leaf("path", &[("class", "b"), ("d", &bars(&counts))], "");
+            let (from, to) = (
+                x(axis.whole, axis.focus.from),
+                x(axis.whole, axis.focus.to()),
+            );
+            let (left, width) = (from.max(0), (to.min(WIDTH) - from.max(0)).max(2));
+            let attributes = [
+                ("id", "tl-shown"),
+                ("x", &*left.to_string()),
+                ("y", "0"),
+                ("width", &*width.to_string()),
+                ("height", "24"),
+            ];
+            page.leaf("rect", &attributes, "");
+        });
+        page.leaf("span", &[("class", "sum")], "");
+    });
+}
+
+/// The ticks with their labels.
+pub(super) fn scale(axis: &Axis, view: View, page: &mut Markup) {
+    page.el("div", &[("class", "row scale")], |page| {
+        page.leaf("span", &[("class", "name")], "");
+        ticks(axis, view, page);
+        page.leaf("span", &[("class", "sum")], "");
+    });
+}
+
+/// The labels of the ticks alone.
+pub(super) fn ticks(axis: &Axis, view: View, page: &mut Markup) {
+    page.el(
+        "svg",
+        &[("class", "ticks"), ("aria-hidden", "true")],
+        |page| {
+            for (nth, (at, label)) in axis.ticks(view).into_iter().enumerate() {
+                let (place, _) = percent(view, at * 1000);
+                let place_in_units = x(view, at);
+                let anchor = if place_in_units < 60 {
+                    "first"
+                } else if place_in_units > 940 {
+                    "last"
+                } else {
+                    "inner"
+                };
+                let class = format!("{anchor}{}", if nth % 2 == 1 { " odd" } else { "" });
+                let attributes = [
+                    ("x", place.as_str()),
+                    ("y", "13"),
+                    ("class", class.as_str()),
+                ];
+                page.leaf("text", &attributes, &label);
+            }
+        },
+    );
+}
+
+fn windows(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
+    let findings = &sheet.report.findings;
+    let placed: Vec<_> = findings
+        .iter()
+        .filter_map(|it| {
+            let first = axis.millis(it.window.first.as_deref()?)?;
+            let last = axis.millis(it.window.last.as_deref()?)?;
+            Some((it, first, last))
+        })
+        .collect();
+    if placed.is_empty() {
+        return;
+    }
+    let all = placed.len();
+    page.el("div", &[("class", "group")], |page| {
+        page.leaf("h3", &[], "Findings");
+        for (finding, first, last) in placed.into_iter().take(WINDOWS_MAX) {
+            let names = sheet.names(finding, &finding.nodes);
+            let places = sheet.places(names.iter().map(String::as_str));
+            let rank = rank(finding.severity).to_string();
+            let attributes = [
+                ("class", "row it"),
+                ("data-n", places.as_str()),
+                ("data-s", rank.as_str()),
+            ];
+            page.el("div", &attributes, |page| {
+                page.link(&finding.id, &[("class", "name")], |page| {
+                    page.leaf("b", &[], &finding.id);
+                    page.text(" ");
+                    page.text(&finding.rule);
+                });
+                let label = window(&finding.window).unwrap_or_default();
+                page.el(
+                    "svg",
+                    &[("class", "span"), ("role", "img"), ("aria-label", &label)],
+                    |page| {
+                        span(axis, finding.severity.word(), first, last, page);
+                    },
+                );
+                page.leaf("span", &[("class", "sum")], finding.severity.word());
+            });
+        }
+        page.left_out(all.saturating_sub(WINDOWS_MAX), "findings");
+    });
+}
+
+/// A stretch as a bar, never narrower than can be seen.
+fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
+    let view = axis.focus;
+    let (begin, end) = (view.from * 1000, view.to() * 1000);
+    let from = first.clamp(begin, end);
+    // Never narrower than can be seen: a moment has a window too.
+    let least = view.seconds() * 4;
+    let to = last.clamp(begin, end).max(from + least);
+    let (left, _) = percent(view, from);
+    let (length, _) = percent(View { from: 0, ..view }, to - from);
+    let is_shown = last >= begin && first <= end;
+    let (first, last) = (first.to_string(), last.to_string());
+    let attributes = [
+        ("class", class),
+        ("x", left.as_str()),
+        ("y", "7"),
+        ("width", length.as_str()),
+        ("height", "10"),
+        ("visibility", if is_shown { "visible" } else { "hidden" }),
+        ("data-a", first.as_str()),
+        ("data-b", last.as_str()),
+    ];
+    page.leaf("rect", &attributes, "");
+}
+
+/// A node of the timeline.
+struct Node<'r> {
+    run: &'r str,
+    id: &'r str,
+    name: String,
+    rows: Vec<&'r SignalRow>,
+}
+
+/// The nodes that have anything on the axis, in the order of the report.
+fn nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
+    let report = sheet.report;
+    let mut nodes: Vec<Node<'r>> = Vec::new();
+    let said = report.timeline.series.iter().map(|it| (&it.run, &it.node));
+    let marked = report.timeline.marks.iter().map(|it| (&it.run, &it.node));
+    let mut keys: Vec<(&String, &String)> = said.chain(marked).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for (run, id) in keys {
+        let mut node = Node {
+            run,
+            id,
+            name: node_name(report, run, id),
+            rows: Vec::new(),
+        };
+        if nodes.len() < NODES_MAX {
+            let own = |it: &&SignalRow| it.run == *run && it.node == *id;
+            let name = &node.name;
+            let has_points = |it: &&SignalRow| !sheet.points(&it.signal, name).is_empty();
+            node.rows = report
+                .signals
+                .iter()
+                .filter(own)
+                .filter(has_points)
+                .collect();
+            node.rows.sort_by_key(|it| {
+                let severity = sheet.tones.severity(&it.signal);
+                (Reverse((severity, it.count)), it.signal.as_str())
+            });
+        }
+        nodes.push(node);
+    }
+    nodes
+}
+
+fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, page: &mut Markup) {
+    let place = sheet.place(node.run, node.id);
+    page.el(
+        "div",
+        &[
+            ("class", "group it"),
+            ("data-n", &place),
+            ("data-whole", ""),
+        ],
+        |page| {
+            page.leaf("h3", &[], &node.name);
+            let own = |it: &&Mark| it.node == node.id && (it.run == node.run || it.run.is_empty());
+            let marks: Vec<&Mark> = sheet.report.timeline.marks.iter().filter(own).collect();
+            if !marks.is_empty() {
+                page.el("div", &[("class", "row")], |page| {
+                    page.leaf("span", &[("class", "name")], "marks");
+                    let label = format!("Marks of {}", node.name);
+                    let mut left = 0;
+                    page.el(
+                        "svg",
+                        &[("class", "marks"), ("role", "img"), ("aria-label", &label)],
+                        |page| {
+                            // Of very many an even choice: the first of them would all stand at one end.
+                            let stride = marks.len().div_ceil(MARKS_MAX).max(1);
+                            let chosen = marks.iter().step_by(stride);
+                            left = marks.len() - chosen.len();
+                            left += page.bounded(chosen, MARKS_MAX, MARK_BYTES, |page, it| {
+                                mark(axis, it, page);
+                            });
+                        },
+                    );
+                    let sum = thousands(u64::try_from(marks.len()).unwrap_or(u64::MAX));
+                    page.leaf("span", &[("class", "sum")], &sum);
+                    page.left_out(left, "marks");
+                });
+            }
+            for row in node.rows.iter().take(LANES_MAX) {
+                let color = if sheet.tones.is_good(&row.signal) {
+                    "good"
+                } else {
+                    sheet
+                        .tones
+                        .severity(&row.signal)
+                        .map_or("none", |it| it.word())
+                };
+                let class = format!("row it lane {color}");
+                page.el("div", &[("class", &class), ("title", &row.what)], |page| {
+                    let to = format!("s-{}", anchor(&row.signal));
+                    page.link(&to, &[("class", "name")], |page| page.text(&row.signal));
+                    let label = format!("{} on {}: {}", row.signal, node.name, row.count);
+                    let points = sheet.points(&row.signal, &node.name);
+                    lanes.draw(page, axis, Shape::Bars, &label, points);
+                    page.leaf("span", &[("class", "sum")], &thousands(row.count));
+                });
+            }
+            page.left_out(
+                node.rows.len().saturating_sub(LANES_MAX),
+                "signals on this node",
+            );
+        },
+    );
+}
+
+fn mark(axis: &Axis, mark: &Mark, page: &mut Markup) {
+    let Some(at) = axis.millis(&mark.at) else {
+        return;
+    };
+    let (place, is_shown) = percent(axis.focus, at);
+    let class = format!(
+        "mk {}{}",
+        mark.kind.word(),
+        if is_shown { "" } else { " out" }
+    );
+    let attributes = [("class", class.as_str()), ("data-at", &*at.to_string())];
+    page.el("g", &attributes, |page| {
+        page.leaf("title", &[], &format!("{} {}", mark.at, mark.text));
+        page.leaf("circle", &[("cx", &place), ("cy", "12"), ("r", "8")], "");
+        page.leaf("text", &[("x", &place), ("y", "15.5")], glyph(mark.kind));
+    });
+}
+
+/// One letter for a kind of mark.
+fn glyph(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Start => "S",
+        MarkKind::Restart => "R",
+        MarkKind::Stop => "T",
+        MarkKind::Crash => "X",
+        MarkKind::Fault => "F",
+        MarkKind::Election => "E",
+        MarkKind::Checkpoint => "C",
+    }
+}
