@@ -26,7 +26,11 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::
 fn front_matter(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     field("id", &finding.rule, out)?;
     field("status", "open", out)?;
-    field("component", &finding.category, out)?;
+    field(
+        "component",
+        finding.fix_goes_in.as_ref().unwrap_or(&finding.category),
+        out,
+    )?;
     field("severity", finding.severity.word(), out)?;
     field("confidence", finding.confidence.word(), out)?;
     for (name, stamp) in [

@@ -77,6 +77,8 @@ fn annotation(finding: &Finding) -> String {
         facts.push(format!("follows from {}", finding.caused_by.join(", ")));
     }
     text.push(facts.join("; "));
+    let place = finding.fix_goes_in.iter();
+    text.extend(place.map(|it| format!("a fix goes in: {it}")));
     text.extend(finding.next_steps.first().map(|it| format!("next: {it}")));
     command(level(finding.severity), &properties, &text.join("\n"))
 }

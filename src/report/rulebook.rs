@@ -133,6 +133,9 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
         inert(&rule.category),
         inert(rule.mechanism.trim())
     )?;
+    if let Some(place) = &rule.fix_goes_in {
+        writeln!(out, "\nA fix goes in: {}.", inert(place))?;
+    }
     writeln!(out, "\nVerdicts, first match wins:\n")?;
     for verdict in &rule.verdict {
         write_verdict(verdict, out)?;

@@ -164,6 +164,7 @@ impl RuleBase {
             severity: verdict.severity,
             confidence: verdict.confidence,
             category: category.clone(),
+            fix_goes_in: declared.fix_goes_in.clone(),
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),

@@ -20,6 +20,8 @@ pub struct Finding {
     pub confidence: Confidence,
     /// What kind of fault.
     pub category: String,
+    /// Where a fix goes, if the rule says.
+    pub fix_goes_in: Option<String>,
     /// One sentence with the numbers.
     pub title: String,
     /// The run.

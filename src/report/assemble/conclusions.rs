@@ -24,6 +24,7 @@ impl Context<'_> {
             severity: finding.severity,
             confidence: finding.confidence,
             category: finding.category.clone(),
+            fix_goes_in: finding.fix_goes_in.clone(),
             title: finding.title.clone(),
             run: finding.run.clone(),
             nodes: finding.nodes.clone(),

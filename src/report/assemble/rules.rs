@@ -20,6 +20,7 @@ fn row(rule: &RuleDecl) -> RuleRow {
         id: rule.id.get_ref().clone(),
         title: rule.title.clone(),
         category: rule.category.clone(),
+        fix_goes_in: rule.fix_goes_in.clone(),
         severity: severities.max().unwrap_or(Severity::Info),
         mechanism: rule.mechanism.trim().to_owned(),
         not_this: rule.not_this.clone(),

@@ -91,6 +91,9 @@ fn facts(sheet: &Sheet<'_>, finding: &Finding, page: &mut Markup) {
         if !finding.category.is_empty() {
             fact(page, "category", |page| page.text(&finding.category));
         }
+        if let Some(place) = &finding.fix_goes_in {
+            fact(page, "a fix goes in", |page| page.text(place));
+        }
         page.el("div", &[("class", "long")], |page| {
             page.leaf("dt", &[], "window");
             page.leaf("dd", &[], &whole_window(finding));

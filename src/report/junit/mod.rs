@@ -82,13 +82,11 @@ fn write_case(case: &Case, out: &mut dyn Write) -> io::Result<()> {
     } else if let Some((first, others)) = case.failures.split_first() {
         let (kind, message) = (xml(&first.kind), xml(&first.message));
         write!(out, r#"      <failure type="{kind}" message="{message}""#)?;
-        let mut text = first.text.clone();
-        for other in others {
-            text.push_str(&format!(
-                "\n{}: {}\n{}",
-                other.kind, other.message, other.text
-            ));
-        }
+        let others = others
+            .iter()
+            .map(|it| format!("{}: {}\n{}", it.kind, it.message, it.text));
+        let texts: Vec<String> = std::iter::once(first.text.clone()).chain(others).collect();
+        let text = texts.join("\n");
         if text.is_empty() {
             writeln!(out, "/>")?;
         } else {

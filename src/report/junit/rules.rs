@@ -83,6 +83,8 @@ fn text(finding: &Finding) -> String {
     if let (Some(first), Some(last)) = (&finding.window.first, &finding.window.last) {
         lines.push(format!("{first} .. {last}"));
     }
+    let place = finding.fix_goes_in.iter();
+    lines.extend(place.map(|it| format!("a fix goes in: {it}")));
     let cited = finding.evidence.iter().take(CITED_MAX);
     lines.extend(cited.map(|it| format!("{}:{}  {}", it.path, it.line, it.text)));
     lines.extend(finding.next_steps.iter().map(|it| format!("next: {it}")));

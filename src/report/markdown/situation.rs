@@ -153,6 +153,9 @@ fn bullets(report: &Report, worst: &Finding) -> Vec<String> {
             format!("; category: {}", markdown_inline(&worst.category))
         },
     )];
+    if let Some(place) = &worst.fix_goes_in {
+        bullets.push(format!("A fix goes in: {}", markdown_inline(place)));
+    }
     if !worst.accused.is_empty() {
         bullets.push(format!(
             "Is reported by {} and accuses {}",

@@ -21,6 +21,9 @@ pub struct Finding {
     pub confidence: Confidence,
     /// What kind of fault.
     pub category: String,
+    /// Where a fix goes, if the rule says.
+    #[serde(default)]
+    pub fix_goes_in: Option<String>,
     /// One sentence with the numbers.
     pub title: String,
     /// The run.

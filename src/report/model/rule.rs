@@ -14,6 +14,9 @@ pub struct RuleRow {
     pub title: String,
     /// What kind of fault.
     pub category: String,
+    /// Where a fix goes, if it says.
+    #[serde(default)]
+    pub fix_goes_in: Option<String>,
     /// The worst of its verdicts.
     pub severity: Severity,
     /// How it comes about.

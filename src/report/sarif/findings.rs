@@ -46,31 +46,34 @@ fn level(severity: Severity) -> &'static str {
 
 /// A rule with what a reader of one alert needs: how the fault comes about, and what to do.
 fn descriptor(rule: &RuleRow) -> Value {
-    let mut plain = rule.mechanism.trim().to_owned();
-    let mut markdown = markdown_prose(&rule.mechanism);
+    let mut plain = vec![rule.mechanism.trim().to_owned()];
+    let mut markdown = vec![markdown_prose(&rule.mechanism)];
     for (head, texts) in [
         ("Not this", &rule.not_this),
         ("Next steps", &rule.next_steps),
     ] {
-        if texts.is_empty() {
-            continue;
+        if !texts.is_empty() {
+            let items = texts.iter().map(|text| format!("- {text}"));
+            plain.push(format!("{head}:\n{}", items.collect::<Vec<_>>().join("\n")));
+            let items = texts
+                .iter()
+                .map(|text| format!("- {}", markdown_line(text)));
+            let items = items.collect::<Vec<_>>().join("\n");
+            markdown.push(format!("**{head}**\n\n{items}"));
         }
-        plain.push_str(&format!("\n\n{head}:"));
-        markdown.push_str(&format!("\n\n**{head}**\n"));
-        for text in texts {
-            plain.push_str(&format!("\n- {text}"));
-            markdown.push_str(&format!("\n- {}", markdown_line(text)));
-        }
+    }
+    if let Some(place) = &rule.fix_goes_in {
+        plain.push(format!("A fix goes in: {place}."));
+        markdown.push(format!("A fix goes in: {}.", markdown_inline(place)));
     }
     for known in &rule.known {
         let fixed = known.fixed_in.as_ref();
         let fixed = fixed.map_or_else(String::new, |it| format!(", fixed in {it}"));
-        plain.push_str(&format!("\n\nKnown as {}{fixed}.", known.reference));
-        markdown.push_str(&format!(
-            "\n\nKnown as {}.",
-            markdown_inline(&format!("{}{fixed}", known.reference))
-        ));
+        let text = format!("{}{fixed}", known.reference);
+        plain.push(format!("Known as {text}."));
+        markdown.push(format!("Known as {}.", markdown_inline(&text)));
     }
+    let (plain, markdown) = (plain.join("\n\n"), markdown.join("\n\n"));
     json!({
         "id": rule.id,
         "shortDescription": { "text": rule.title },
@@ -128,6 +131,7 @@ fn properties(finding: &Finding) -> Value {
         "severity": finding.severity,
         "confidence": finding.confidence,
         "category": finding.category,
+        "fixGoesIn": finding.fix_goes_in,
         "run": finding.run,
         "runs": finding.runs,
         "nodes": finding.nodes,

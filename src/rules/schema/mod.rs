@@ -304,6 +304,8 @@ pub struct RuleDecl {
     pub title: String,
     /// What kind of fault.
     pub category: String,
+    /// Where a fix goes, in a few words.
+    pub fix_goes_in: Option<String>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,

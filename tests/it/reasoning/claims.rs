@@ -3,7 +3,7 @@
 use casdiag::report::model::Report;
 
 use super::{fires, log, logs, report_with, rule, signals};
-use crate::product::{Folder, findings, record, signal};
+use crate::product::{self, Folder, findings, record, signal};
 
 #[test]
 fn no_window_alerts_over_more_than_its_span() {
@@ -136,4 +136,33 @@ fn findings_that_tie_stand_in_the_order_of_their_nodes() {
         .map(|it| it.reported_by[0].as_str())
         .collect();
     assert_eq!(order, ["n1", "n10", "n2", "n3"]);
+}
+
+#[test]
+fn every_rule_that_is_built_in_says_where_a_fix_goes_and_its_findings_do() {
+    let rules = &product::base().declared.rule;
+    let silent: Vec<&String> = rules
+        .iter()
+        .filter(|rule| rule.fix_goes_in.is_none())
+        .map(|rule| rule.id.get_ref())
+        .collect();
+    assert!(silent.is_empty(), "{silent:?}");
+    let report = product::report(&product::repository("samples/incidents/report-001"));
+    let storm = findings(&report, "code-210-storm")[0];
+    let place =
+        "ClickHouse: relink confirm at the source, fallback to a byte fetch at the receiver";
+    assert_eq!(storm.fix_goes_in.as_deref(), Some(place));
+    let known: Vec<_> = storm
+        .known
+        .iter()
+        .map(|it| it.fixed_in.as_deref())
+        .collect();
+    assert_eq!(known, [None, Some("26.6.4.20001")]);
+    assert_eq!((storm.runs.k, storm.runs.n), (1, 1));
+    assert!(
+        report
+            .not_observable
+            .iter()
+            .all(|it| !it.collect.is_empty())
+    );
 }
