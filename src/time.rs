@@ -3,6 +3,7 @@
 //! A [`Timestamp`] is what the server's clock showed, without a zone. A [`Zone`] is attached per node where the log or
 //! the user names one. Nothing here reads the machine's clock.
 
+use std::cell::Cell;
 use std::fmt;
 
 use chrono::{NaiveDate, NaiveDateTime, Offset, TimeZone};
@@ -49,31 +50,14 @@ impl Timestamp {
     /// fraction may be absent or shorter: the number of bytes read is returned.
     pub fn read(text: &[u8]) -> Option<(Self, usize)> {
         let head: &[u8; 19] = text.first_chunk()?;
-        let (date, clock) = (word(head, 0), word(head, 11));
-        let digits_fit = is_between(date, *b"0000-00-", *b"9999.99.")
-            && is_between(clock, *b"00:00:00", *b"99:99:99")
-            && head[8].is_ascii_digit()
-            && head[9].is_ascii_digit();
-        if !digits_fit || head[4] != head[7] || !matches!(head[10], b' ' | b'T') {
+        let (tens, units) = (head[17].wrapping_sub(b'0'), head[18].wrapping_sub(b'0'));
+        let second = tens.wrapping_mul(10).wrapping_add(units);
+        if head[16] != b':' || tens > 9 || units > 9 || second > 60 {
             return None;
         }
-        let [century, _, year, _, _, month, ..] = pairs(date);
-        let [hour, _, _, minute, _, _, second, _] = pairs(clock);
-        let day = (head[8] - b'0') * 10 + (head[9] - b'0');
-        let ranges_fit = (1..=12).contains(&month)
-            && (1..=31).contains(&day)
-            && hour < 24
-            && minute < 60
-            && second < 61;
-        if !ranges_fit {
-            return None;
-        }
-        let year = i64::from(century) * 100 + i64::from(year);
-        let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+        let minute = minute(head.first_chunk()?)?;
         let (fraction, length) = fraction(&text[19..]);
-        let micros = days_from_civil(year, i64::from(month), i64::from(day)) * DAY
-            + seconds * SECOND
-            + fraction;
+        let micros = minute + i64::from(second) * SECOND + fraction;
         Some((Self(micros), 19 + length))
     }
 
@@ -149,6 +133,40 @@ impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.iso(Zone::Unknown))
     }
+}
+
+thread_local! {
+    /// The minute that was read last, as written and in microseconds: a log has thousands of records a minute.
+    static LAST_MINUTE: Cell<([u8; 16], i64)> = const { Cell::new(([0; 16], 0)) };
+}
+
+/// The microseconds since 1970 of `YYYY.MM.DD HH:MM`.
+#[inline]
+fn minute(text: &[u8; 16]) -> Option<i64> {
+    let (last, micros) = LAST_MINUTE.get();
+    if last == *text {
+        return Some(micros);
+    }
+    let micros = read_minute(text)?;
+    LAST_MINUTE.set((*text, micros));
+    Some(micros)
+}
+
+fn read_minute(text: &[u8; 16]) -> Option<i64> {
+    let (date, clock) = (word(text, 0), word(text, 8));
+    let digits_fit = is_between(date, *b"0000-00-", *b"9999.99.")
+        && is_between(clock, *b"00 00:00", *b"99T99:99");
+    if !digits_fit || text[4] != text[7] || !matches!(text[10], b' ' | b'T') {
+        return None;
+    }
+    let [century, _, year, _, _, month, ..] = pairs(date);
+    let [day, _, _, hour, _, _, minute, _] = pairs(clock);
+    let ranges_fit =
+        (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60;
+    let year = i64::from(century) * 100 + i64::from(year);
+    let days = days_from_civil(year, i64::from(month), i64::from(day));
+    let minutes = i64::from(hour) * 60 + i64::from(minute);
+    ranges_fit.then_some(days * DAY + minutes * MINUTE)
 }
 
 /// Eight bytes at `at`, to be looked at all at once; zeros where there are fewer.
