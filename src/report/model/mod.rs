@@ -82,6 +82,10 @@ pub struct Report {
 }
 
 /// What fails a command that was not told.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the default of a field that may be nothing"
+)]
 pub(in crate::report) fn fails_on() -> Option<Severity> {
     Some(Severity::High)
 }

@@ -71,7 +71,12 @@ fn read(text: &str) -> (BTreeMap<String, Case>, BTreeMap<String, String>) {
                 case.text.push('&');
                 case.text.push_str(&name);
             }
-            _ => {}
+            Event::End(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_) => {}
         }
     }
 }
