@@ -6,8 +6,8 @@
     benches/compare.py target/dist/casdiag DIR
 
 Every round runs each command once, one after another, so that a loaded machine slows all of them; what is printed is the
-median wall time as a ratio to casdiag's, and the peak of memory. Programs that are not installed are left out. Each of
-them does only a part of the work: records per minute, node and signal, without parsing what it does not count.
+median wall time as a ratio to casdiag's, and the peak of memory. Programs that are not installed are left out. Those
+that count do a part of the work: lines per minute, node and text, and refusals per part and table.
 """
 
 import os
@@ -30,8 +30,11 @@ TEXTS = [
 ROUNDS = 5
 
 # Counts per minute, node and text; the node is the folder of the file.
-AWK_TESTS = " ".join(f'if (index($0, "{text}")) count[at " {number}"]++;' for number, text in enumerate(TEXTS))
-AWK_END = "END { for (cell in count) print cell, count[cell] }"
+AWK_TESTS = (
+    'if (cut = index($0, " for part ")) { if (index($0, "did not prove")) { split(substr($0, cut + 10), word, " "); parts[word[1]]++; '
+    'split(substr($0, index($0, "> ") + 2), word, " "); tables[word[1]]++ } } '
+) + " ".join(f'if (index($0, "{text}")) count[at " {number}"]++;' for number, text in enumerate(TEXTS))
+AWK_END = "END { for (cell in count) print cell, count[cell]; for (part in parts) print part, parts[part]; for (table in tables) print table, tables[table] }"
 ONE_PASS = f'FNR == 1 {{ n = split(FILENAME, path, "/"); node = path[n - 1] }} {{ if (substr($0, 5, 1) == ".") minute = substr($0, 1, 16); at = node " " minute; {AWK_TESTS} }} {AWK_END}'
 SIEVED = f'{{ cut = index($0, ":"); n = split(substr($0, 1, cut - 1), path, "/"); line = substr($0, cut + 1); at = path[n - 1] " " substr(line, 1, 16); {AWK_TESTS} }} {AWK_END}'
 SQL_TESTS = ", ".join("sum(CASE WHEN position('{0}' IN line) > 0 THEN 1 ELSE 0 END) AS s{1}".format(t, i) for i, t in enumerate(TEXTS))
@@ -40,11 +43,17 @@ import duckdb, sys
 duckdb.sql("SET threads = 2")
 duckdb.sql(f\"\"\"COPY (SELECT filename, substr(line, 1, 16) AS minute, %s FROM read_csv('{sys.argv[1]}/*/*.log', delim = '\\\\x01',
   header = false, quote = '', escape = '', columns = {{'line': 'VARCHAR'}}, filename = true) GROUP BY ALL) TO '{sys.argv[2]}'\"\"\")
+for what in ['for part ([^ ]+)', '> ([^ ]+)']:
+    duckdb.sql(f\"\"\"SELECT regexp_extract(line, '{what}', 1) AS what, count(*) FROM read_csv('{sys.argv[1]}/*/*.log', delim = '\\x01', header = false,
+      quote = '', escape = '', columns = {{'line': 'VARCHAR'}}) WHERE position('did not prove' IN line) > 0 GROUP BY ALL ORDER BY 2 DESC LIMIT 20\"\"\").fetchall()
 """ % SQL_TESTS
 CH_TESTS = ", ".join(f"countIf(position(line, '{text}') > 0) AS s{number}" for number, text in enumerate(TEXTS))
 CHDB = """
 import chdb, sys
 print(chdb.query(f"SELECT _path, substring(line, 1, 16) AS minute, %s FROM file('{sys.argv[1]}/*/*.log', LineAsString) GROUP BY _path, minute SETTINGS max_threads = 2", "TabSeparated"))
+for what in ['for part ([^ ]+)', '> ([^ ]+)']:
+    print(chdb.query(f"SELECT extract(line, '{what}') AS what, count() FROM file('{sys.argv[1]}/*/*.log', LineAsString) WHERE position(line, 'did not prove') > 0 "
+      "GROUP BY what ORDER BY 2 DESC LIMIT 20 SETTINGS max_threads = 2", "TabSeparated"))
 """ % CH_TESTS
 
 
@@ -52,8 +61,8 @@ def commands(casdiag: str, folder: Path, scratch: Path) -> dict[str, str]:
     logs = " ".join(str(path) for path in sorted(folder.glob("*/*.log*")))
     searched = " ".join(f"-e '{text}'" for text in TEXTS)
     found = {
-        "casdiag": f"{casdiag} analyze {folder} --threads 2 --no-progress --fail-on never --out {scratch}/report --force",
-        "casdiag, one thread": f"{casdiag} analyze {folder} --threads 1 --no-progress --fail-on never --out {scratch}/report --force",
+        "casdiag": f"{casdiag} analyze {folder} --threads 2 --no-progress --fail-on never --format json",
+        "casdiag, one thread": f"{casdiag} analyze {folder} --threads 1 --no-progress --fail-on never --format json",
         "wc -l": f"wc -l {logs}",
     }
     if shutil.which("rg"):

@@ -33,10 +33,20 @@ pub fn place_beside(
             .copied()
             .filter(|name| !DATA_FOLDERS.contains(name) && !is_generic(name))
             .collect::<Vec<_>>();
-        let (own_run, node) = named_place(artifact, &folder, &owned, names);
+        let (own_run, mut node) = named_place(artifact, &folder, &owned, names);
+        let near = Nearest::among(&folder, logs.iter());
+        // Named by a folder that the nearest log is in too, which names another node: the folder is a host.
+        let named_at = folder.iter().position(|name| *name == node);
+        if named_at.is_some_and(|at| at < near.shared)
+            && let Some(of) = only(&near.nodes)
+        {
+            of.clone_into(&mut node);
+        }
         let of_node = logs.iter().filter(|(_, place)| place.node == node);
-        let run = nearest(&folder, of_node).or_else(|| nearest(&folder, logs.iter()));
-        placed.push((run.unwrap_or(own_run), node));
+        let of_node = Nearest::among(&folder, of_node);
+        let run = only(&of_node.runs).or_else(|| only(&near.runs));
+        let run = run.map_or(own_run, str::to_owned);
+        placed.push((run, node));
     }
     let runs: BTreeSet<&String> = placed.iter().map(|(run, _)| run).collect();
     if logs.is_empty() && runs.len() == 1 {
@@ -53,24 +63,39 @@ fn parts(path: &str) -> Vec<&str> {
     folders.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-/// The run of the logs that share most of a path, if they are of one run.
-fn nearest<'p>(
-    folder: &[&str],
-    logs: impl Iterator<Item = &'p (&'p Artifact, &'p Place)>,
-) -> Option<String> {
-    let mut best: Option<(usize, BTreeSet<&str>)> = None;
-    for (artifact, place) in logs {
-        let shared = folder.iter().zip(parts(&artifact.relative));
-        let shared = shared.take_while(|(a, b)| **a == *b).count();
-        match &mut best {
-            Some((most, runs)) if *most == shared => drop(runs.insert(&place.run)),
-            Some((most, _)) if *most > shared => {}
-            _ => best = Some((shared, BTreeSet::from([place.run.as_str()]))),
+/// The logs that share most of a path.
+#[derive(Default)]
+struct Nearest<'p> {
+    /// How many folders.
+    shared: usize,
+    runs: BTreeSet<&'p str>,
+    nodes: BTreeSet<&'p str>,
+}
+
+impl<'p> Nearest<'p> {
+    fn among(folder: &[&str], logs: impl Iterator<Item = &'p (&'p Artifact, &'p Place)>) -> Self {
+        let mut nearest = Self::default();
+        for (artifact, place) in logs {
+            let shared = folder.iter().zip(parts(&artifact.relative));
+            let shared = shared.take_while(|(a, b)| **a == *b).count();
+            if shared > nearest.shared {
+                nearest = Self {
+                    shared,
+                    ..Self::default()
+                };
+            }
+            if shared == nearest.shared {
+                nearest.runs.insert(&place.run);
+                nearest.nodes.insert(&place.node);
+            }
         }
+        nearest
     }
-    let (_, runs) = best?;
-    let only = runs.len() == 1;
-    runs.first().filter(|_| only).map(|run| (*run).to_owned())
+}
+
+/// The only one of some names; `None` where there are several or none.
+fn only<'n>(names: &BTreeSet<&'n str>) -> Option<&'n str> {
+    names.first().copied().filter(|_| names.len() == 1)
 }
 
 #[cfg(test)]
@@ -84,7 +109,7 @@ mod tests {
             .map(|path| Artifact::in_memory(path, &[]))
             .collect();
         let logs: Vec<&Artifact> = logs.iter().collect();
-        let places = place_all(&logs, &Names::default());
+        let places = place_all(&logs, &vec![None; logs.len()], &Names::default());
         let beside: Vec<(&Artifact, &Place)> = logs.iter().copied().zip(&places).collect();
         let segment = Artifact::in_memory(folder, &[]);
         place_beside(&[&segment], &beside, &Names::default()).remove(0)
@@ -132,6 +157,7 @@ mod tests {
                 ".",
                 "n2",
             ),
+            (&["host-a/ctrl-1.log"], "host-a/wal/seg", ".", "ctrl-1"),
             (&[], "etcd-1/member/wal/segment", ".", "etcd-1"),
         ] {
             let expected = (run.to_owned(), node.to_owned());

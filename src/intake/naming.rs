@@ -121,12 +121,18 @@ pub struct Names {
     pub runs: Vec<GlobMatcher>,
 }
 
-/// Places every artifact. When all artifacts have the same run, it is called `.`.
-pub fn place_all(artifacts: &[&Artifact], names: &Names) -> Vec<Place> {
+/// Places every log. When all have the same run, it is called `.`.
+///
+/// `told` is the node that the lines of each log name, where they do.
+pub fn place_all(artifacts: &[&Artifact], told: &[Option<&str>], names: &Names) -> Vec<Place> {
     let mut places: Vec<Place> = artifacts
         .iter()
-        .map(|artifact| place(artifact, names))
+        .zip(told)
+        .map(|(artifact, told)| place(artifact, *told, names))
         .collect();
+    if names.runs.is_empty() {
+        join_nodes_folders(told, &mut places);
+    }
     keep_folders_apart(artifacts, &mut places);
     know_runs_from_nodes(&mut places);
     let one_run = places.windows(2).all(|pair| pair[0].run == pair[1].run);
@@ -136,6 +142,49 @@ pub fn place_all(artifacts: &[&Artifact], names: &Names) -> Vec<Place> {
         }
     }
     places
+}
+
+/// Folders beside each other, each with the log of one node that its lines name, and each of another one, are hosts of one
+/// run and not runs.
+fn join_nodes_folders(told: &[Option<&str>], places: &mut [Place]) {
+    let mut nodes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut other: BTreeSet<&str> = BTreeSet::new();
+    for (place, told) in places.iter().zip(told) {
+        nodes.entry(&place.run).or_default().insert(&place.node);
+        if told.is_none() {
+            other.insert(&place.run);
+        }
+    }
+    let above = |run: &str| match run.rsplit_once('/') {
+        Some((above, _)) => above.to_owned(),
+        None => ".".to_owned(),
+    };
+    let mut hosts: BTreeMap<String, Vec<(&str, &BTreeSet<&str>)>> = BTreeMap::new();
+    for (run, of) in nodes.iter().filter(|(run, _)| **run != ".") {
+        hosts.entry(above(run)).or_default().push((run, of));
+    }
+    let mut joined: BTreeMap<String, String> = BTreeMap::new();
+    for (run, hosts) in hosts {
+        let of: BTreeSet<&str> = hosts
+            .iter()
+            .flat_map(|(_, of)| of.iter().copied())
+            .collect();
+        let one_each = hosts
+            .iter()
+            .all(|(host, of)| of.len() == 1 && !other.contains(host));
+        if one_each && of.len() == hosts.len() && hosts.len() > 1 {
+            joined.extend(
+                hosts
+                    .iter()
+                    .map(|(host, _)| ((*host).to_owned(), run.clone())),
+            );
+        }
+    }
+    for place in places {
+        if let Some(run) = joined.get(&place.run) {
+            place.run.clone_from(run);
+        }
+    }
 }
 
 /// Two files that claim the same place from different folders are of different runs, named by those folders.
@@ -179,7 +228,7 @@ fn know_runs_from_nodes(places: &mut [Place]) {
     }
 }
 
-fn place(artifact: &Artifact, names: &Names) -> Place {
+fn place(artifact: &Artifact, told: Option<&str>, names: &Names) -> Place {
     let (folders, file) = match artifact.relative.rsplit_once('/') {
         Some((folders, file)) => (folders.split('/').collect(), file),
         None => (Vec::new(), artifact.relative.as_str()),
@@ -190,8 +239,12 @@ fn place(artifact: &Artifact, names: &Names) -> Place {
         .copied()
         .filter(|name| !is_generic(name) && !name.is_empty())
         .collect();
-    let (mut run, mut node) = match node_of_stem(stem) {
-        Some(node) => (named.as_slice(), node),
+    let (mut run, mut node) = match told.or_else(|| node_of_stem(stem)) {
+        Some(node) => {
+            // A folder of the node's own name is the node's, and no run.
+            let own = named.iter().position(|folder| *folder == node);
+            (&named[..own.unwrap_or(named.len())], node)
+        }
         None => match named.split_last() {
             Some((node, run)) => (run, *node),
             None => (&[][..], UNNAMED),
@@ -356,7 +409,7 @@ mod tests {
 
     fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<Rotation>) {
         let artifact = Artifact::in_memory(relative, &[]);
-        let place = place(&artifact, names);
+        let place = place(&artifact, None, names);
         (place.run, place.node, place.log, place.role, place.piece)
     }
 
@@ -469,11 +522,34 @@ mod tests {
     }
 
     #[test]
+    fn nodes_that_lines_name_are_of_one_run_in_whatever_folders_they_lie() {
+        for paths in [
+            ["ctrl-1/ctrl-1.log", "ctrl-2/ctrl-2.log"],
+            ["ctrl-1/ctrl.log", "ctrl-2/ctrl.log"],
+            ["ctrl-1/logs/ctrl.log", "ctrl-2/logs/ctrl.log"],
+            ["host-a/ctrl-1.log", "host-b/ctrl-2.log"],
+            ["ctrl-1.log", "ctrl-2.log"],
+        ] {
+            let artifacts = paths.map(|path| Artifact::in_memory(path, &[]));
+            let artifacts: Vec<&Artifact> = artifacts.iter().collect();
+            let told = [Some("ctrl-1"), Some("ctrl-2")];
+            let placed = place_all(&artifacts, &told, &Names::default());
+            let placed: Vec<(&str, &str)> = placed.iter().map(|p| (&*p.run, &*p.node)).collect();
+            assert_eq!(placed, [(".", "ctrl-1"), (".", "ctrl-2")], "{paths:?}");
+        }
+        // The same node in two folders: those are runs.
+        let artifacts = ["a/ctrl-1.log", "b/ctrl-1.log"].map(|path| Artifact::in_memory(path, &[]));
+        let artifacts: Vec<&Artifact> = artifacts.iter().collect();
+        let placed = place_all(&artifacts, &[Some("ctrl-1"); 2], &Names::default());
+        assert_eq!((&*placed[0].run, &*placed[1].run), ("a", "b"));
+    }
+
+    #[test]
     fn a_file_beside_nodes_is_of_their_run() {
         let paths = ["soak-1/ch1/server.log", "soak-1/soak.log", "soak-2/ch1.log"];
         let artifacts = paths.map(|path| Artifact::in_memory(path, &[]));
         let artifacts: Vec<&Artifact> = artifacts.iter().collect();
-        let named: Vec<(String, String)> = place_all(&artifacts, &Names::default())
+        let named: Vec<(String, String)> = place_all(&artifacts, &[None; 3], &Names::default())
             .into_iter()
             .map(|place| (place.run, place.node))
             .collect();

@@ -158,17 +158,17 @@ fn walk_folder(root: &Path, common: &Path, bounds: Bounds, met: &mut Met, found:
         match entry {
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) if entry.path_is_symlink() => {
-                refuse(entry.path(), "a link, not followed", found);
+                refuse(entry.path(), "a link, not followed", false, found);
             }
             Ok(entry) => match entry.metadata() {
                 Ok(meta) => take(entry.path(), &meta, common, bounds, met, found),
-                Err(e) => refuse(entry.path(), &e.to_string(), found),
+                Err(e) => refuse(entry.path(), &e.to_string(), true, found),
             },
             Err(e) => {
                 let why = e
                     .io_error()
                     .map_or_else(|| e.to_string(), ToString::to_string);
-                refuse(e.path().unwrap_or(root), &why, found);
+                refuse(e.path().unwrap_or(root), &why, true, found);
             }
         }
     }
@@ -183,7 +183,7 @@ fn take(
     found: &mut Found,
 ) {
     if !meta.is_file() {
-        return refuse(path, "not a regular file", found);
+        return refuse(path, "not a regular file", false, found);
     }
     // Given twice, or by a link and by itself; what cannot be resolved is told by its path.
     if !met.insert(canonicalize(path).unwrap_or_else(|_| path.to_path_buf())) {
@@ -200,11 +200,12 @@ fn take(
     });
 }
 
-fn refuse(path: &Path, why: &str, found: &mut Found) {
+/// `partial`: whether it may hold what should have been read.
+fn refuse(path: &Path, why: &str, partial: bool, found: &mut Found) {
     found.refused.push(Refused {
         path: display(path),
         why: why.to_owned(),
-        partial: false,
+        partial,
     });
 }
 

@@ -164,6 +164,20 @@ impl Format {
     }
 }
 
+impl Format {
+    /// The node that the lines of a sample name, if the format's lines do and these name one only.
+    pub fn only_node(self, sample: &[u8]) -> Option<String> {
+        let mut nodes = sample_lines(sample)
+            .filter_map(|line| self.parse(line))
+            .map(|record| record.node)
+            .filter(|node| !node.is_empty());
+        let first = nodes.next()?;
+        nodes
+            .all(|node| node == first)
+            .then(|| String::from_utf8_lossy(first).into_owned())
+    }
+}
+
 /// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any.
 pub fn sniff(sample: &[u8]) -> Option<Format> {
     let mut best: Option<(usize, Format)> = None;

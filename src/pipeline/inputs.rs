@@ -11,7 +11,9 @@ use super::copies::{Piece, Side, copies};
 use super::wal::Wals;
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
-use crate::intake::{Artifact, Encoding, Found, Names, Place, Refused, place_all};
+use crate::intake::{
+    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
+};
 use crate::layout::{Choice, Wal, compare};
 use crate::parsers::{Format, sniff};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
@@ -97,6 +99,8 @@ impl ArtifactFacts {
 /// What the first bytes of an artifact tell.
 struct Sniffed {
     format: Option<Format>,
+    /// The node that its lines name, if they name one.
+    node: Option<String>,
     encoding: Encoding,
     /// The first few bytes, to know the same piece packed and unpacked.
     start: Vec<u8>,
@@ -120,6 +124,7 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
                 .or_else(|| empty_log(artifact, &sample));
             Sniffed {
                 format,
+                node: format.and_then(|format| format.only_node(&sample)),
                 encoding,
                 unreadable: illegible(artifact, format),
                 start: sample[..sample.len().min(START_BYTES)].to_vec(),
@@ -127,6 +132,7 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
         }
         Err(error) => Sniffed {
             format: None,
+            node: None,
             encoding: Encoding::Plain,
             start: Vec::new(),
             unreadable: Some(fault(ProblemKind::Unreadable, &error)),
@@ -152,7 +158,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
         &found.artifacts,
         &mut wals,
         &is_segment,
-        is_log,
+        &sniffed,
         &plan.names,
     );
     let mut artifacts: Vec<Seen> = Vec::new();
@@ -161,6 +167,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     for (((artifact, place), is_segment), sniffed) in seen.zip(sniffed) {
         let Sniffed {
             format,
+            node: _,
             encoding,
             start,
             unreadable,
@@ -204,21 +211,35 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     }
 }
 
-/// The place of every artifact: segments are placed by the logs beside them, and name no log's run.
+/// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
+/// node of a log.
 fn places(
     artifacts: &[Artifact],
     wals: &mut Wals,
     is_segment: &[bool],
-    is_log: impl Fn(usize) -> bool,
+    sniffed: &[Sniffed],
     names: &Names,
 ) -> Vec<Place> {
-    let others: Vec<usize> = (0..artifacts.len()).filter(|&at| !is_segment[at]).collect();
-    let placed: Vec<&Artifact> = others.iter().map(|&at| &artifacts[at]).collect();
-    let placed = place_all(&placed, names);
-    let logs = others.iter().zip(&placed).filter(|(at, _)| is_log(**at));
-    let logs: Vec<(&Artifact, &Place)> = logs.map(|(&at, place)| (&artifacts[at], place)).collect();
-    let mut places = wals.place(artifacts, &logs, names);
-    places.extend(others.into_iter().zip(placed));
+    let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
+        .filter(|&at| !is_segment[at])
+        .partition(|&at| sniffed[at].format.is_some());
+    let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
+    let told: Vec<Option<&str>> = logs.iter().map(|&at| sniffed[at].node.as_deref()).collect();
+    let placed = place_all(&of(&logs), &told, names);
+    let beside: Vec<(&Artifact, &Place)> = of(&logs).into_iter().zip(&placed).collect();
+    let mut places = wals.place(artifacts, &beside, names);
+    let seen = place_beside(&of(&others), &beside, names);
+    places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
+        let place = Place {
+            run,
+            node,
+            log: String::new(),
+            role: Role::Main,
+            piece: None,
+        };
+        (at, place)
+    }));
+    places.extend(logs.into_iter().zip(placed));
     places.into_values().collect()
 }
 

@@ -393,3 +393,21 @@ fn rules_of_strangers_are_inert_in_the_message_about_them() {
     assert_eq!(ran.code, Some(2));
     is_inert(&ran.err);
 }
+
+#[test]
+fn a_folder_that_cannot_be_read_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(LOG, line(1));
+    let closed = folder.put("n2/clickhouse-server.log", line(1));
+    let closed = closed.parent().unwrap();
+    fs::set_permissions(closed, fs::Permissions::from_mode(0o000)).unwrap();
+    // Who may read everything reads this too.
+    let expected = if fs::read_dir(closed).is_ok() {
+        Some(0)
+    } else {
+        Some(3)
+    };
+    let ran = analyze(folder.path(), &[]);
+    fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(ran.code, expected, "{}", ran.out);
+}

@@ -4,6 +4,7 @@ mod beside;
 mod cases;
 mod declared;
 mod etcd;
+mod folders;
 mod histories;
 mod hostile;
 mod keeper;
