@@ -200,15 +200,27 @@ impl Axis {
     /// do not.
     pub(super) fn words(&self, view: View) -> String {
         let text = |at: i64| Timestamp(self.start.0 + at * SECOND).short();
-        let from = text(view.from.max(self.ends.0));
-        let to = text(view.to().min(self.ends.1));
+        let first = view.from.max(self.ends.0);
+        let last = view.to().min(self.ends.1);
+        let (from, to) = (text(first), text(last));
         let time = |text: &str| text.get(11..).unwrap_or_default().to_owned();
         if !self.is_dated {
-            format!("{} .. {}", time(&from), time(&to))
+            let later = self.midnights(first, last);
+            format!("{} .. {}{later}", time(&from), time(&to))
         } else if from.get(..10) == to.get(..10) {
             format!("{from} .. {}", time(&to))
         } else {
             format!("{from} .. {to}")
+        }
+    }
+
+    /// How many days apart two times without a date are, where they alone do not say it.
+    fn midnights(&self, first: i64, last: i64) -> String {
+        let day = |at: i64| (self.start.0 + at * SECOND).div_euclid(DAY);
+        match day(last) - day(first) {
+            _ if last - first < SECONDS_A_DAY => String::new(),
+            1 => ", 1 day later".to_owned(),
+            days => format!(", {days} days later"),
         }
     }
 }

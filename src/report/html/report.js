@@ -201,8 +201,13 @@
       };
       // The last bar may reach beyond the last record, the words do not.
       const words = (from, to) => {
-        const [a, b] = [clock(Math.max(from, data.ends[0])), clock(Math.min(to, data.ends[1]))];
-        if (!data.dated) return `${a.time} .. ${b.time}`;
+        const ends = [Math.max(from, data.ends[0]), Math.min(to, data.ends[1])];
+        const [a, b] = ends.map(clock);
+        if (!data.dated) {
+          const [c, d] = ends.map((it) => Math.floor((data.start + it) / 86400));
+          const later = ends[1] - ends[0] < 86400 ? "" : d - c === 1 ? ", 1 day later" : `, ${d - c} days later`;
+          return `${a.time} .. ${b.time}${later}`;
+        }
         return a.date === b.date ? `${a.date} ${a.time} .. ${b.time}` : `${a.date} ${a.time} .. ${b.date} ${b.time}`;
       };
       const viewOver = (from, to) => {

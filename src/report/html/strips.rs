@@ -36,7 +36,7 @@ pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
         page.leaf(
             "p",
             &[("class", "sub")],
-            "The same stretch of time as above. The darker a step, the more were counted in it; each row has a scale of its own.",
+            "The stretches of time are those shown above. The darker a step, the more were counted in it; each row has a scale of its own.",
         );
         let left = page.bounded(placed, STRIPS_MAX, STRIP_BYTES, |page, (at, strip, rows)| {
             let Some(axis) = sheet.axis_at(Some(at)) else { return };

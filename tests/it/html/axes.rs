@@ -151,3 +151,16 @@ fn a_log_without_dates_runs_through_midnight() {
         assert!(svg.contains(&format!("{range};")), "{range}");
     }
 }
+
+#[test]
+fn a_log_without_dates_of_more_than_a_day_keeps_its_days() {
+    // Every hour from 10:00 on, 60 times: until 21:00 of the day after the next.
+    let lines = (10..70).map(|hour| {
+        format!("{:02}:00:00,012 ctrl-1 ha_consume_append_entries: leader_idx=2 term=20 prevIdx=318 n=2 -> success=1 match=320\n", hour % 24)
+    });
+    let folder = Folder::with("ctrl-1.log", lines.collect::<String>());
+    let parsed = Parsed::of(&page(&folder.report()));
+    assert_eq!(ranges(&parsed), ["10:00:00 .. 21:00:00, 2 days later"]);
+    let length = 59 * 3600;
+    assert!((length..length + 3600).contains(&lengths(&data(&parsed))[0]));
+}
