@@ -12,7 +12,7 @@ mod rules;
 mod wal;
 
 use std::error::Error as StdError;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -80,10 +80,7 @@ type Failure = Box<dyn StdError + Send + Sync>;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut out = Answer {
-        out: io::stdout().lock(),
-        unwanted: false,
-    };
+    let mut out = Answer::over(io::stdout().lock());
     let result = match arguments.command {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
@@ -109,6 +106,9 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Bytes written at once.
+const PIECE_BYTES: usize = 1 << 16;
+
 fn schema(out: &mut dyn Write) -> Result<Outcome, Failure> {
     out.write_all(json::schema().as_bytes())?;
     Ok(Outcome::Clean)
@@ -116,12 +116,21 @@ fn schema(out: &mut dyn Write) -> Result<Outcome, Failure> {
 
 /// What is printed. When whoever reads it has seen enough, the rest is dropped and the command goes on: its exit code is
 /// the outcome's, so that `casdiag ... | head` passes no gate that `casdiag ...` fails.
-struct Answer<W> {
-    out: W,
+///
+/// It goes out in large pieces: the standard output would write each line by itself.
+struct Answer<W: Write> {
+    out: BufWriter<W>,
     unwanted: bool,
 }
 
 impl<W: Write> Answer<W> {
+    fn over(out: W) -> Self {
+        Self {
+            out: BufWriter::with_capacity(PIECE_BYTES, out),
+            unwanted: false,
+        }
+    }
+
     fn unless_closed<T>(&mut self, result: io::Result<T>, dropped: T) -> io::Result<T> {
         match result {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -173,5 +182,60 @@ fn print_on_stderr(text: &str) {
     // Paths and the text of rules files are foreign; a message of several lines stays one.
     for line in text.lines() {
         drop(writeln!(io::stderr(), "{}", escape::terminal(line)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts what is written into it, and fails from some piece on.
+    #[derive(Default)]
+    struct Pipe {
+        writes: usize,
+        bytes: usize,
+        closes_after: Option<usize>,
+    }
+
+    impl Write for &mut Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.closes_after.is_some_and(|it| self.writes >= it) {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            self.writes += 1;
+            self.bytes += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_go_out_in_large_pieces() {
+        let mut pipe = Pipe::default();
+        let mut answer = Answer::over(&mut pipe);
+        for _ in 0..20_000 {
+            answer.write_all(b"  \"count\": 12345\n").unwrap();
+        }
+        answer.flush().unwrap();
+        drop(answer);
+        assert_eq!(pipe.bytes, 20_000 * 17);
+        assert!(pipe.writes <= 20_000 * 17 / 60_000 + 1, "{}", pipe.writes);
+    }
+
+    #[test]
+    fn what_nobody_reads_is_dropped() {
+        let mut pipe = Pipe {
+            closes_after: Some(1),
+            ..Pipe::default()
+        };
+        let mut answer = Answer::over(&mut pipe);
+        for _ in 0..20_000 {
+            answer.write_all(b"  \"count\": 12345\n").unwrap();
+        }
+        answer.flush().unwrap();
+        assert!(answer.unwanted);
     }
 }

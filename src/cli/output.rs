@@ -58,6 +58,8 @@ pub(super) fn print(
     if let Some(output) = REPORTS.iter().find(|it| it.name == format.name()) {
         (output.write)(report, &style(color), out)?;
     }
+    // What is said on stderr afterwards comes afterwards.
+    out.flush()?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The time axis of a report: what it spans, where the findings lie on it, its ticks, and counts joined into bars.
 
-use crate::report::model::Report;
+use crate::report::model::FindingWindow;
 use crate::time::{DAY, MINUTE, SECOND, Timestamp};
 use crate::vocab::Severity;
 
@@ -19,19 +19,34 @@ const TICKS: [i64; 21] = [
     86_400, 172_800, 604_800, 2_592_000,
 ];
 
-/// The time axis.
+/// Seconds in a day.
+pub(super) const SECONDS_A_DAY: i64 = DAY / SECOND;
+
+/// Seconds of a stretch whose ticks name the year.
+const SECONDS_A_YEAR: i64 = 365 * SECONDS_A_DAY;
+
+/// A first and a last second.
+pub(super) type Stretch = (i64, i64);
+
+/// A time axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     /// Second 0, as the clocks showed it.
     pub(super) start: Timestamp,
     /// The width of a step in seconds.
     pub(super) step: i64,
-    /// All that has a stamp.
+    /// The first and the last second that anything has.
+    pub(super) ends: Stretch,
+    /// All that has a stamp, in bars.
     pub(super) whole: View,
     /// Where the findings are, if that is a small part of the whole.
     pub(super) focus: View,
     /// Whether the logs write dates.
     pub(super) is_dated: bool,
+    /// Where the day begins that times without a date belong to.
+    day: i64,
+    /// Whether counts are moved into that day too.
+    is_folded: bool,
 }
 
 /// A stretch of the axis, divided into bars.
@@ -46,41 +61,46 @@ pub(super) struct View {
 }
 
 impl Axis {
-    /// The axis of a report; none where nothing has a stamp.
-    pub(super) fn of(report: &Report) -> Option<Self> {
-        let timeline = &report.timeline;
-        let start_text = timeline.start.as_deref()?;
-        let start = Timestamp::from_iso(start_text)?;
-        let step = i64::try_from(timeline.step_seconds).ok()?.max(1);
-        let second =
-            |text: &String| Timestamp::from_iso(text).map(|at| (at.0 - start.0).div_euclid(SECOND));
-        let inputs = report.inputs.iter().flat_map(|it| [&it.first, &it.last]);
-        let points = timeline.series.iter().flat_map(|it| &it.points);
-        let stamps = inputs.flatten().filter_map(second);
-        let stamps = stamps.chain(points.map(|(at, _)| *at));
-        let (low, high) = stamps.fold((i64::MAX, i64::MIN), |(low, high), at| {
-            (low.min(at), high.max(at))
-        });
-        if low > high {
-            return None;
+    /// An axis that shows nothing yet.
+    pub(super) fn bare(start: Timestamp, step: i64, is_dated: bool) -> Self {
+        let nothing = View::over(0, 0, step, 1);
+        Self {
+            start,
+            step,
+            ends: (0, 0),
+            whole: nothing,
+            focus: nothing,
+            is_dated,
+            day: 0,
+            is_folded: false,
         }
+    }
+
+    /// The axis with the day that times without a date belong to.
+    pub(super) fn turned(self, day: i64, is_folded: bool) -> Self {
+        Self {
+            day,
+            is_folded,
+            ..self
+        }
+    }
+
+    /// The axis over all there is, with the windows of findings in seconds.
+    pub(super) fn over(self, ends: Stretch, windows: &[(Severity, i64, i64)]) -> Self {
+        let (low, high) = ends;
+        let step = self.step;
         let whole = View::over(low, high, step, BARS_MAX);
-        let windows = |least: Severity| {
-            let found = report
-                .findings
-                .iter()
-                .filter(move |it| it.severity >= least);
-            let ends = found.flat_map(|it| [&it.window.first, &it.window.last]);
-            let stamps = ends.flatten().filter_map(second);
-            stamps.fold((i64::MAX, i64::MIN), |(low, high), at| {
-                (low.min(at), high.max(at))
+        let of = |least: Severity| {
+            let found = windows.iter().filter(move |it| it.0 >= least);
+            found.fold((i64::MAX, i64::MIN), |(low, high), it| {
+                (low.min(it.1), high.max(it.2))
             })
         };
         let (first, last) = [Severity::Medium, Severity::Info]
             .into_iter()
-            .map(windows)
+            .map(of)
             .find(|(low, high)| low <= high)
-            .unwrap_or((low, high));
+            .unwrap_or(ends);
         // A moment alone says little: at least a minute's worth of steps are around it.
         let margin = ((last - first) / 20).max((STEPS_MIN * step - (last - first)) / 2);
         let (from, to) = ((first - margin).max(low), (last + margin).min(high));
@@ -90,18 +110,55 @@ impl Axis {
         } else {
             whole
         };
-        Some(Self {
-            start,
-            step,
+        Self {
+            ends,
             whole,
             focus,
-            is_dated: !start_text.starts_with('T'),
-        })
+            ..self
+        }
     }
 
-    /// The second of a stamp as the report writes it, with its fraction in thousandths.
+    /// The place of a second that was counted.
+    pub(super) fn second(&self, at: i64) -> i64 {
+        if self.is_folded { self.stamped(at) } else { at }
+    }
+
+    /// The place of a second that was read from a stamp.
+    pub(super) fn stamped(&self, at: i64) -> i64 {
+        if self.is_dated {
+            at
+        } else {
+            self.day + (at - self.day).rem_euclid(SECONDS_A_DAY)
+        }
+    }
+
+    /// Counts in their places, in order.
+    pub(super) fn points(&self, points: &[(i64, u64)]) -> Vec<(i64, u64)> {
+        let mut placed: Vec<(i64, u64)> = points
+            .iter()
+            .map(|(at, count)| (self.second(*at), *count))
+            .collect();
+        placed.sort_unstable();
+        placed
+    }
+
+    /// The place of a stamp as the report writes it, in thousandths of a second.
     pub(super) fn millis(&self, stamp: &str) -> Option<i64> {
-        Timestamp::from_iso(stamp).map(|at| (at.0 - self.start.0).div_euclid(SECOND / 1000))
+        let at = (Timestamp::from_iso(stamp)?.0 - self.start.0).div_euclid(SECOND / 1000);
+        Some(self.stamped(at.div_euclid(1000)) * 1000 + at.rem_euclid(1000))
+    }
+
+    /// The ends of a window in thousandths of a second. Without dates the last is the next such time behind the first.
+    pub(super) fn window(&self, window: &FindingWindow) -> Option<Stretch> {
+        self.span(window.first.as_deref()?, window.last.as_deref()?)
+    }
+
+    /// The same of two stamps.
+    pub(super) fn span(&self, first: &str, last: &str) -> Option<Stretch> {
+        let (first, last) = (self.millis(first)?, self.millis(last)?);
+        let is_next_day = last < first && !self.is_dated;
+        let days = if is_next_day { SECONDS_A_DAY * 1000 } else { 0 };
+        Some((first, last + days))
     }
 
     /// Where a stretch has its ticks: seconds and labels.
@@ -116,20 +173,22 @@ impl Axis {
         for nth in 0..=TICKS_MAX + 1 {
             let at = first + nth * distance;
             if at >= view.from && at <= view.to() {
-                ticks.push((at, self.label(at, distance)));
+                ticks.push((at, self.label(at, distance, view.seconds())));
             }
         }
         ticks
     }
 
-    /// A second of the axis as a clock shows it: with seconds, or a date, as far as `distance` needs it.
-    fn label(&self, at: i64, distance: i64) -> String {
+    /// A second of the axis as a clock shows it: with seconds, or a date, as far as `distance` needs it, and the year as
+    /// far as the length of the whole does.
+    fn label(&self, at: i64, distance: i64, length: i64) -> String {
         let stamp = Timestamp(self.start.0 + at * SECOND);
         let text = stamp.short();
         let (date, time) = text.split_once(' ').unwrap_or((&text, ""));
         let on_midnight = stamp.0.rem_euclid(DAY) == 0;
         if self.is_dated && (distance * SECOND >= DAY || on_midnight) {
-            date.get(5..).unwrap_or(date).to_owned()
+            let from = if length > SECONDS_A_YEAR { 0 } else { 5 };
+            date.get(from..).unwrap_or(date).to_owned()
         } else if distance * SECOND < MINUTE {
             time.to_owned()
         } else {
@@ -137,17 +196,31 @@ impl Axis {
         }
     }
 
-    /// A stretch in words: `2026-09-01 23:28:16 .. 23:29:56`.
+    /// A stretch in words: `2026-09-01 23:28:16 .. 23:29:56`. The last bar may reach beyond the last record, the words
+    /// do not.
     pub(super) fn words(&self, view: View) -> String {
         let text = |at: i64| Timestamp(self.start.0 + at * SECOND).short();
-        let (from, to) = (text(view.from), text(view.to()));
+        let first = view.from.max(self.ends.0);
+        let last = view.to().min(self.ends.1);
+        let (from, to) = (text(first), text(last));
         let time = |text: &str| text.get(11..).unwrap_or_default().to_owned();
         if !self.is_dated {
-            format!("{} .. {}", time(&from), time(&to))
+            let later = self.midnights(first, last);
+            format!("{} .. {}{later}", time(&from), time(&to))
         } else if from.get(..10) == to.get(..10) {
             format!("{from} .. {}", time(&to))
         } else {
             format!("{from} .. {to}")
+        }
+    }
+
+    /// How many days apart two times without a date are, where they alone do not say it.
+    fn midnights(&self, first: i64, last: i64) -> String {
+        let day = |at: i64| (self.start.0 + at * SECOND).div_euclid(DAY);
+        match day(last) - day(first) {
+            _ if last - first < SECONDS_A_DAY => String::new(),
+            1 => ", 1 day later".to_owned(),
+            days => format!(", {days} days later"),
         }
     }
 }
@@ -180,11 +253,11 @@ impl View {
 
     /// Counts joined into bars; what lies outside is left out.
     pub(super) fn joined(self, points: &[(i64, u64)]) -> Vec<u64> {
-        let mut bars = vec![0; usize::try_from(self.bars).unwrap_or(0)];
+        let mut bars: Vec<u64> = vec![0; usize::try_from(self.bars).unwrap_or(0)];
         for (at, count) in points {
             let bar = (at - self.from).div_euclid(self.bar);
             if let Some(sum) = usize::try_from(bar).ok().and_then(|bar| bars.get_mut(bar)) {
-                *sum += count;
+                *sum = sum.saturating_add(*count);
             }
         }
         bars
@@ -206,13 +279,8 @@ mod tests {
 
     #[test]
     fn ticks_stand_on_the_clock() {
-        let axis = Axis {
-            start: Timestamp::from_iso("2026-09-01T23:28:00.000000").unwrap(),
-            step: 1,
-            whole: View::over(0, 0, 1, 1),
-            focus: View::over(0, 0, 1, 1),
-            is_dated: true,
-        };
+        let start = Timestamp::from_iso("2026-09-01T23:28:00.000000").unwrap();
+        let axis = Axis::bare(start, 1, true).over((0, 3 * 86_400), &[]);
         let labels = |view| -> Vec<String> {
             axis.ticks(view)
                 .into_iter()

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use crate::report::escape::capped;
 use crate::report::model::{Finding, Report};
 use crate::report::{Style, json, markdown, worst};
 
@@ -65,14 +66,14 @@ fn front_matter(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
 
 /// A field with one text. A string of JSON is one of YAML.
 fn field(name: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{name}: {}", json::quoted(text)?)
+    writeln!(out, "{name}: {}", json::quoted(&capped(text))?)
 }
 
 fn list(name: &str, texts: &[&str], out: &mut dyn Write) -> io::Result<()> {
     let quoted: io::Result<Vec<String>> = texts
         .iter()
         .take(ITEMS_MAX)
-        .map(|it| json::quoted(it))
+        .map(|it| json::quoted(&capped(it)))
         .collect();
     writeln!(out, "{name}: [{}]", quoted?.join(", "))
 }

@@ -5,7 +5,10 @@
 //! (`ActionCommand.cs`); an agent of Azure Pipelines obeys `##vso[name]` there. So indenting is not enough: all are broken
 //! where they stand.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use super::figures::thousands;
 
 /// One line of plain text: what is invisible is written out (`\x1b`, `\u{202e}`, `\n`), the rest stays as it is.
 ///
@@ -24,6 +27,28 @@ pub fn terminal(text: &str) -> String {
         after_blank = c.is_whitespace();
     }
     inert
+}
+
+/// Characters of one text in a page or an issue; what is longer is cut and said to be.
+const TEXT_MAX: usize = 700;
+
+/// Characters of a paragraph of an issue, which holds prose of a rule with the texts in it.
+const PARAGRAPH_MAX: usize = 4_000;
+
+/// A text that is no longer than texts may be, with how much is left out.
+pub(super) fn capped(text: &str) -> Cow<'_, str> {
+    capped_to(TEXT_MAX, text)
+}
+
+fn capped_to(chars_max: usize, text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => {
+            let (head, tail) = text.split_at(end);
+            let left = u64::try_from(tail.chars().count()).unwrap_or(u64::MAX);
+            Cow::Owned(format!("{head}… ({} more)", thousands(left)))
+        }
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// Text of an HTML element or of a quoted attribute: one line, in which nothing is markup.
@@ -50,9 +75,9 @@ pub fn html_json(json: &str) -> String {
         .replace('>', "\\u003e")
 }
 
-/// One line of Markdown text in which nothing is markup; fits a table cell as well.
+/// One line of Markdown text in which nothing is markup, cut where it is very long; fits a table cell as well.
 pub fn markdown_inline(text: &str) -> String {
-    let plain = terminal(text);
+    let plain = terminal(&capped(text));
     let mut inert = String::with_capacity(plain.len());
     push_inline(&mut inert, &plain, true);
     inert
@@ -66,7 +91,7 @@ pub fn markdown_line(text: &str) -> String {
         .map(str::trim)
         .filter(|it| !it.is_empty())
         .collect();
-    markdown_with_spans(&lines.join(" "))
+    markdown_with_spans(&capped_to(PARAGRAPH_MAX, &lines.join(" ")))
 }
 
 /// Prose of a rule as Markdown paragraphs, each as [`markdown_line`]: an empty line parts them.
@@ -86,7 +111,7 @@ pub fn markdown_prose(text: &str) -> String {
 
 /// A code span. Not for table cells, where a bar would end the cell.
 pub fn markdown_span(text: &str) -> String {
-    let plain = terminal(text);
+    let plain = terminal(&capped(text));
     let ticks = "`".repeat(longest_run_of_backticks(&plain) + 1);
     // A blank on both sides is stripped by the reader; without it a backtick of the text would join the delimiter.
     let pad = if plain.starts_with('`') || plain.ends_with('`') || plain.is_empty() {
@@ -235,7 +260,9 @@ fn markdown_with_spans(text: &str) -> String {
             .step_by(2)
             .all(|it| !it.trim().is_empty());
     if !paired {
-        return markdown_inline(text);
+        let mut inert = String::with_capacity(text.len());
+        push_inline(&mut inert, &terminal(text), true);
+        return inert;
     }
     let mut inert = String::with_capacity(text.len());
     for (at, piece) in pieces.iter().enumerate() {

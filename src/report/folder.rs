@@ -33,6 +33,12 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// A folder in the output folder leads somewhere else.
+    #[error("{} is a link; remove it: nothing is written through links in the output folder", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// A file could not be written or put in its place.
     #[error("cannot write {}", path.display())]
     File {
@@ -45,8 +51,9 @@ pub enum Error {
 
 /// Writes all [`REPORTS`], [`PLOTS`] and [`TABLES`] into a folder, which is made if it is missing, and returns their paths.
 ///
-/// A folder with anything in it is refused unless `force`; then files of the same names are replaced, others stay. Each
-/// file is written under another name and renamed, so that a killed run leaves no half file.
+/// A folder with anything in it is refused unless `force`; then files of the same names are replaced, those that this
+/// report does not have are removed, and others stay. Each file is written under another name and renamed, so that a
+/// killed run leaves no half file.
 pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let unusable = |source| Error::Folder {
         path: dir.to_owned(),
@@ -66,10 +73,11 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
         })?);
     }
     for plot in PLOTS {
-        if let Some(svg) = (plot.draw)(report) {
-            paths.push(write_whole(dir, plot.file, |out| {
+        match (plot.draw)(report) {
+            Some(svg) => paths.push(write_whole(dir, plot.file, |out| {
                 out.write_all(svg.as_bytes())
-            })?);
+            })?),
+            None => remove(dir.join(plot.file))?,
         }
     }
     for table in TABLES {
@@ -83,6 +91,16 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
     Ok(paths)
 }
 
+/// Removes an output of another report, so that nobody takes it for one of this.
+fn remove(path: PathBuf) -> Result<(), Error> {
+    match fs::remove_file(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Error::File { path, source })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether [`write_folder`] would refuse a folder, asked before the work whose outcome it is to hold.
 pub fn check_folder(dir: &Path, force: bool) -> Result<(), Error> {
     let unusable = |source| Error::Folder {
@@ -93,6 +111,15 @@ pub fn check_folder(dir: &Path, force: bool) -> Result<(), Error> {
         return Err(Error::NotEmpty {
             path: dir.to_owned(),
         });
+    }
+    for plot in PLOTS {
+        let path = dir.join(plot.file);
+        let folder = path.parent().unwrap_or(dir);
+        if folder != dir && folder.is_symlink() {
+            return Err(Error::Link {
+                path: folder.to_owned(),
+            });
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
 
 use crate::report::Style;
 use crate::report::escape;
-use crate::report::model::{Report, SCHEMA};
+use crate::report::model::{Report, SCHEMA, Timeline};
 
 /// Writes the report as indented JSON with a final newline.
 pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -38,6 +38,14 @@ pub enum ReadError {
     /// It is no JSON, or lacks what a report has.
     #[error("not a report of casdiag: {0}")]
     Shape(#[from] serde_json::Error),
+    /// It has a number that no report has.
+    #[error("not a report of casdiag: {field} is {value}, which no clock can show")]
+    Range {
+        /// Where it stands.
+        field: String,
+        /// The number.
+        value: String,
+    },
     /// It is a report of another kind.
     #[error("a report of the schema {0:?}, and not of {SCHEMA:?}")]
     Schema(String),
@@ -46,11 +54,40 @@ pub enum ReadError {
 /// Reads a report back.
 pub fn read(source: impl Read) -> Result<Report, ReadError> {
     let report: Report = serde_json::from_reader(source)?;
-    if report.schema == SCHEMA {
-        Ok(report)
-    } else {
-        Err(ReadError::Schema(report.schema))
+    if report.schema != SCHEMA {
+        return Err(ReadError::Schema(report.schema));
     }
+    check(&report.timeline)?;
+    Ok(report)
+}
+
+/// Seconds in all years of four digits: no two stamps are further apart, and time is reckoned without overflow.
+const SECONDS_MAX: u64 = 10_000 * 366 * 86_400;
+
+fn check(timeline: &Timeline) -> Result<(), ReadError> {
+    let refused = |field: String, value: String| Err(ReadError::Range { field, value });
+    if timeline.step_seconds > SECONDS_MAX {
+        let value = timeline.step_seconds.to_string();
+        return refused("timeline.step_seconds".to_owned(), value);
+    }
+    let beyond = |points: &[(i64, u64)]| {
+        let mut seconds = points.iter().map(|(at, _)| *at);
+        seconds.find(|at| at.unsigned_abs() > SECONDS_MAX)
+    };
+    for (at, series) in timeline.series.iter().enumerate() {
+        if let Some(value) = beyond(&series.points) {
+            return refused(format!("timeline.series[{at}].points"), value.to_string());
+        }
+    }
+    for (at, strip) in timeline.strips.iter().enumerate() {
+        for (nth, row) in strip.rows.iter().enumerate() {
+            if let Some(value) = beyond(&row.points) {
+                let field = format!("timeline.strips[{at}].rows[{nth}].points");
+                return refused(field, value.to_string());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The JSON Schema of a report, indented, with a final newline: the text of `docs/report.schema.json`.

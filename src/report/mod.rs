@@ -3,6 +3,7 @@
 //! Text of logs, paths and names is foreign: it reaches an output only through `escape`.
 
 pub mod assemble;
+mod axes;
 mod axis;
 mod bug;
 mod counts;

@@ -182,14 +182,15 @@ const holds = (truth, what) => {
   if (!truth) throw new Error(what);
 };
 
-const page = (name) => {
+const page = (name, of = `samples/incidents/${name}`) => {
   const path = join(folder, `${name}.html`);
-  const report = execFileSync(casdiag, ["analyze", `samples/incidents/${name}`, "--fail-on", "never", "--quiet", "--format", "html"],
+  const report = execFileSync(casdiag, ["analyze", of, "--fail-on", "never", "--quiet", "--format", "html"],
     { maxBuffer: 1 << 26 });
   writeFileSync(path, report);
   return path;
 };
 const pages = Object.fromEntries(["report-000", "report-001", "report-003"].map((it) => [it, page(it)]));
+pages.all = page("all", "samples/incidents");
 const shown = (selector) => `Array.from(document.querySelectorAll(${JSON.stringify(selector)})).filter((it) => it.checkVisibility()).length`;
 const range = "document.getElementById('tl-range').textContent";
 
@@ -200,6 +201,19 @@ const tests = {
       equal(browser.faults(), [], path);
       equal(browser.requests(), [], path);
       holds(await browser.evaluate("document.documentElement.classList.contains('js')"), "the script ran under the policy");
+    }
+  },
+
+  async "runs whatever the address says behind its #"(browser) {
+    for (const [nth, hash] of ["#%", "#%E0%A4%A", "#nothing"].entries()) {
+      // A file of its own: another hash of the same file loads nothing.
+      const path = join(folder, `hash-${nth}.html`);
+      writeFileSync(path, readFileSync(pages["report-000"]));
+      await browser.open(path + hash);
+      equal(browser.faults(), [], hash);
+      await browser.key("/");
+      await browser.type("connections broken");
+      equal(await browser.evaluate(shown("details.finding")), 1, `filters at ${hash}`);
     }
   },
 
@@ -285,6 +299,22 @@ const tests = {
     const box = await browser.boxOf("#tl .lane .bars");
     await browser.mouse("mouseMoved", box.x + box.width / 2, box.y + box.height / 2);
     holds(await browser.evaluate("/^\\d\\d:\\d\\d:\\d\\d \\.\\. \\d\\d:\\d\\d:\\d\\d: \\d+$/.test(document.querySelector('.tip').textContent)"), "a tip");
+    equal(browser.faults(), [], "faults");
+  },
+
+  async "zooms all axes alike by key, and one by a drag"(browser) {
+    await browser.open(pages.all);
+    const ranges = () => browser.evaluate("Array.from(document.querySelectorAll('[id^=tl-range]')).map((it) => it.textContent)");
+    const first = await ranges();
+    equal(first.length, 3, "axes");
+    await browser.key("+");
+    const near = await ranges();
+    holds(near.every((it, at) => it !== first[at]), `all are nearer: ${near}`);
+    await browser.key("f");
+    equal(await ranges(), first, "the findings");
+    await browser.drag("[data-x='1'] .lane .bars", 0.25, 0.5);
+    const dragged = await ranges();
+    equal(dragged.map((it, at) => it !== first[at]), [false, true, false], "only what is dragged over");
     equal(browser.faults(), [], "faults");
   },
 

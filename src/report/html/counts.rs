@@ -29,8 +29,10 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     page.section("counts", "Counts", |page| {
         page.el("p", &[("class", "sub")], |page| {
             page.text("Each record once: what the err.log repeats is one record. ");
-            if let Some(axis) = &sheet.axis {
+            if let Some(axis) = sheet.axes.only() {
                 page.text(&format!("Small bars: {}. ", axis.words(axis.focus)));
+            } else if !sheet.axes.all().is_empty() {
+                page.text("Small bars: the stretch of time that the timeline shows of the run. ");
             }
             page.text("n/o: not observable, the node's log could not have shown it; such a total is a lower bound (≥). ");
             page.text(&levels(sheet));
@@ -170,13 +172,16 @@ fn one_row(
 
 /// When a signal was said on a node, as small bars.
 fn spark(sheet: &Sheet<'_>, signal: &str, node: &str, page: &mut Markup) {
-    let (Some(axis), points) = (&sheet.axis, sheet.points(signal, node)) else {
+    let (Some(axis), points) = (sheet.axis_of(signal, node), sheet.points(signal, node)) else {
         return;
     };
     if points.is_empty() {
         return;
     }
-    let counts = axis.focus.in_bars(axis.step, SPARKS).joined(points);
+    let counts = axis
+        .focus
+        .in_bars(axis.step, SPARKS)
+        .joined(&axis.points(points));
     let attributes = [
         ("class", "spark"),
         ("viewBox", "0 0 1000 24"),

@@ -47,9 +47,12 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
             );
             page.left_out(left, "nodes");
         }
-        if let Some(axis) = &sheet.axis {
+        if !sheet.axes.all().is_empty() {
             page.el("p", &[("class", "sub")], |page| {
-                page.text(&format!("Spans on {}", axis.words(axis.whole)));
+                page.text(&sheet.axes.only().map_or_else(
+                    || "Each span on all the time of its run's axis".to_owned(),
+                    |axis| format!("Spans on {}", axis.words(axis.whole)),
+                ));
                 page.text(
                     "; light stretches: 5 s and more in which the node's main log has no record.",
                 );
@@ -104,7 +107,7 @@ fn files(sheet: &Sheet<'_>, page: &mut Markup) {
                         page.leaf("th", &[("scope", "col"), ("class", class)], name);
                     }
                     page.el("th", &[("scope", "col"), ("class", "axis")], |page| {
-                        if let Some(axis) = &sheet.axis {
+                        if let Some(axis) = sheet.axes.only() {
                             ticks(axis, axis.whole, page);
                         }
                     });
@@ -142,7 +145,9 @@ fn file(sheet: &Sheet<'_>, input: &Input, page: &mut Markup) {
         page.el("td", &[("class", "axis")], |page| {
             let text = span(input.first.as_deref(), input.last.as_deref());
             let text = text.unwrap_or_else(|| "no time stamp".to_owned());
-            if let Some(axis) = &sheet.axis {
+            let first = input.first.as_deref();
+            let place = first.and_then(|it| sheet.axes.of_stamp(&input.run, it));
+            if let Some(axis) = sheet.axis_at(place) {
                 stretch(sheet, axis, input, &text, page);
             }
             page.leaf("span", &[("class", "dim when")], &text);
@@ -171,14 +176,16 @@ fn problems(input: &Input, page: &mut Markup) {
 
 /// The time that an input spans, with the stretches in which its node said nothing.
 fn stretch(sheet: &Sheet<'_>, axis: &Axis, input: &Input, label: &str, page: &mut Markup) {
-    let millis = |stamp: &Option<String>| stamp.as_deref().and_then(|it| axis.millis(it));
-    let (Some(first), Some(last)) = (millis(&input.first), millis(&input.last)) else {
+    let (Some(first), Some(last)) = (&input.first, &input.last) else {
+        return;
+    };
+    let Some((first, last)) = axis.span(first, last) else {
         return;
     };
     let own = |it: &&Gap| it.run == input.run && it.node == input.node;
     let gaps = sheet.report.timeline.gaps.iter().filter(own);
     let gaps: Vec<(i64, i64)> = gaps
-        .filter_map(|it| Some((axis.millis(&it.first)?, axis.millis(&it.last)?)))
+        .filter_map(|it| axis.span(&it.first, &it.last))
         .filter(|(from, to)| *from >= first && *to <= last)
         .collect();
     let gap_count = u64::try_from(gaps.len()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Lanes: rows of bars on the common time axis. Drawn here for a page without a script; the counts behind them go to the
+//! Lanes: rows of bars on a time axis. Drawn here for a page without a script; the counts behind them go to the
 //! script, which draws them again for another stretch of time.
 
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ impl Lanes {
         points: &[(i64, u64)],
     ) {
         let place = self.points.len().to_string();
-        self.points.push(points.to_vec());
+        let points = axis.points(points);
         let kind = match shape {
             Shape::Bars => "bars",
             Shape::Shades => "shades",
@@ -59,7 +59,7 @@ impl Lanes {
         ];
         page.el("svg", &attributes, |page| {
             grid(page, axis, axis.focus);
-            let counts = axis.focus.joined(points);
+            let counts = axis.focus.joined(&points);
             match shape {
                 Shape::Bars => page.leaf("path", &[("class", "b"), ("d", &bars(&counts))], ""),
                 Shape::Shades => {
@@ -70,23 +70,25 @@ impl Lanes {
                 }
             }
         });
+        self.points.push(points);
     }
 
     /// The lanes' counts for the script: of each the step and the count by turns, steps as distances. Steps are joined
     /// until the whole is short enough.
-    pub(super) fn data(&self, axis: &Axis) -> String {
-        let mut step = axis.step;
+    pub(super) fn data(&self, axes: &[Axis]) -> String {
+        let mut step = axes.iter().map(|it| it.step).max().unwrap_or(1);
+        let longest = axes.iter().map(|it| it.whole.seconds()).max();
         loop {
-            let data = self.in_steps(axis, step);
+            let data = self.in_steps(axes, step);
             // A step wider than all the time leaves one count a lane.
-            if data.len() <= DATA_BYTES || step > 2 * axis.whole.seconds() {
+            if data.len() <= DATA_BYTES || step > 2 * longest.unwrap_or(0) {
                 return data;
             }
             step *= 2;
         }
     }
 
-    fn in_steps(&self, axis: &Axis, step: i64) -> String {
+    fn in_steps(&self, axes: &[Axis], step: i64) -> String {
         let flat = self.points.iter().map(|points| {
             let mut before = 0;
             let mut flat: Vec<i64> = Vec::with_capacity(points.len() * 2);
@@ -98,12 +100,18 @@ impl Lanes {
             flat
         });
         let view = |view: View| [view.from, view.to()];
+        let axes = axes.iter().map(|axis| {
+            serde_json::json!({
+                "start": axis.start.0.div_euclid(crate::time::SECOND),
+                "dated": axis.is_dated,
+                "ends": [axis.ends.0, axis.ends.1],
+                "whole": view(axis.whole),
+                "focus": view(axis.focus),
+            })
+        });
         let data = serde_json::json!({
-            "start": axis.start.0.div_euclid(crate::time::SECOND),
-            "dated": axis.is_dated,
             "step": step,
-            "whole": view(axis.whole),
-            "focus": view(axis.focus),
+            "axes": axes.collect::<Vec<_>>(),
             "lanes": flat.collect::<Vec<_>>(),
         });
         data.to_string()
@@ -116,7 +124,7 @@ fn rejoin(points: &[(i64, u64)], step: i64) -> Vec<(i64, u64)> {
     for (at, count) in points {
         let at = at.div_euclid(step) * step;
         match joined.last_mut() {
-            Some((same, sum)) if *same == at => *sum += count,
+            Some((same, sum)) if *same == at => *sum = sum.saturating_add(*count),
             _ => joined.push((at, *count)),
         }
     }

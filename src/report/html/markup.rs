@@ -3,9 +3,6 @@
 
 use crate::report::escape;
 
-/// Characters of one text; what is longer is cut and said to be.
-const TEXT_MAX: usize = 700;
-
 /// Attributes of an element: name and value.
 pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
 
@@ -62,7 +59,7 @@ impl Markup {
             if !value.is_empty() {
                 self.page.push_str("=\"");
                 if matches!(*name, "title" | "aria-label") {
-                    self.page.push_str(&escape::html(&capped(value)));
+                    self.page.push_str(&escape::html(&escape::capped(value)));
                 } else {
                     self.page.push_str(&escape::html(value));
                 }
@@ -90,7 +87,7 @@ impl Markup {
 
     /// Text, on one line.
     pub(super) fn text(&mut self, text: &str) {
-        self.page.push_str(&escape::html(&capped(text)));
+        self.page.push_str(&escape::html(&escape::capped(text)));
     }
 
     /// Prose: what stands between a pair of backticks is code.
@@ -180,16 +177,6 @@ impl Markup {
 pub(super) fn anchor(text: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     text.chars().take(80).map(safe).collect()
-}
-
-fn capped(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => {
-            let left = text.chars().count() - TEXT_MAX;
-            format!("{}… ({left} more)", text.get(..end).unwrap_or(text))
-        }
-        None => text.to_owned(),
-    }
 }
 
 /// Whether a line may end behind an element without a blank showing.

@@ -18,6 +18,7 @@ mod strips;
 mod timeline;
 mod verdict;
 mod wal;
+mod windows;
 
 use std::io::{self, Write};
 

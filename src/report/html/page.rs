@@ -1,5 +1,7 @@
 //! The frame of the page: its policy, style and script, the bar above, the contents beside, the foot.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 
 use super::lanes::Lanes;
@@ -71,18 +73,41 @@ pub(super) fn whole(sheet: &Sheet<'_>, lanes: &Lanes, body: &Markup) -> String {
     let mut foot = Markup::default();
     foot.asset("</main>\n</div>\n");
     footer(sheet, &mut foot);
-    if let Some(axis) = &sheet.axis {
+    let axes = sheet.axes.all();
+    if !axes.is_empty() {
         foot.el(
             "script",
             &[("type", "application/json"), ("id", "data")],
             |foot| {
-                foot.json(&lanes.data(axis));
+                foot.json(&lanes.data(axes));
             },
         );
     }
     foot.el("script", &[], |foot| foot.asset(SCRIPT));
     foot.asset("</body>\n</html>\n");
-    format!("{}{}{}", head.page(), body.page(), foot.page())
+    format!("{}{}{}", head.page(), living(body.page()), foot.page())
+}
+
+/// The body without links to what a bound left out, or what a kept report names and does not hold. In the body only tags
+/// of this program have a quotation mark: foreign ones are escaped.
+fn living(body: &str) -> String {
+    let ids: BTreeSet<&str> = body
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let mut pieces = body.split(" href=\"#");
+    let mut page = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once('"') {
+            Some((id, rest)) if !ids.contains(id) => page.push_str(rest),
+            _ => {
+                page.push_str(" href=\"#");
+                page.push_str(piece);
+            }
+        }
+    }
+    page
 }
 
 fn bar(sheet: &Sheet<'_>, page: &mut Markup) {

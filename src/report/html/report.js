@@ -80,7 +80,8 @@
 
   // ------------------------------------------------------------- folding
   const openTarget = () => {
-    const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
+    // Ids are letters, digits and dashes, so that none needs decoding, which fails on a lone percent sign.
+    const target = location.hash.length > 1 && $(location.hash.slice(1));
     if (target && target.tagName === "DETAILS") target.open = true;
   };
   addEventListener("hashchange", openTarget);
@@ -172,147 +173,181 @@
     const BARS_MAX = 200;
     const TICKS_MAX = 6;
     const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
-    const [first, last] = data.whole;
-    const lanes = all("svg[data-l]").map((svg) => {
-      const flat = data.lanes[Number(svg.dataset.l)];
-      const points = [];
-      let at = 0;
-      for (let i = 0; i < flat.length; i += 2) points.push([at += flat[i], flat[i + 1]]);
-      return { svg, points };
-    });
-    const scales = all("svg.ticks").filter((it) => !it.closest("table"));
-    const marks = all(".mk");
-    const spans = all(".span rect");
-    let view = null;
-
     const pad = (number) => String(number).padStart(2, "0");
-    const clock = (second) => {
-      const date = new Date((data.start + second) * 1000);
-      return {
-        date: `${date.getUTCFullYear()}-${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`,
-        time: `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`,
+    const axisOf = (data, place) => {
+      const parts = all(`[data-x="${place}"]`);
+      const within = (selector) => parts.flatMap((part) => all(selector, part));
+      const [first, last] = data.whole;
+      const lanes = within("svg[data-l]").map((svg) => {
+        const flat = data.lanes[Number(svg.dataset.l)];
+        const points = [];
+        let at = 0;
+        for (let i = 0; i < flat.length; i += 2) points.push([at += flat[i], flat[i + 1]]);
+        return { svg, points };
+      });
+      const scales = within("svg.ticks");
+      const marks = within(".mk");
+      const spans = within(".span rect");
+      const over = within("rect.shown");
+      const range = $(place === 0 ? "tl-range" : `tl-range-${place}`);
+      let view = null;
+
+      const clock = (second) => {
+        const date = new Date((data.start + second) * 1000);
+        return {
+          date: `${String(date.getUTCFullYear()).padStart(4, "0")}-${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`,
+          time: `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`,
+        };
       };
+      // The last bar may reach beyond the last record, the words do not.
+      const words = (from, to) => {
+        const ends = [Math.max(from, data.ends[0]), Math.min(to, data.ends[1])];
+        const [a, b] = ends.map(clock);
+        if (!data.dated) {
+          const [c, d] = ends.map((it) => Math.floor((data.start + it) / 86400));
+          const later = ends[1] - ends[0] < 86400 ? "" : d - c === 1 ? ", 1 day later" : `, ${d - c} days later`;
+          return `${a.time} .. ${b.time}${later}`;
+        }
+        return a.date === b.date ? `${a.date} ${a.time} .. ${b.time}` : `${a.date} ${a.time} .. ${b.date} ${b.time}`;
+      };
+      const viewOver = (from, to) => {
+        const start = Math.floor(from / data.step) * data.step;
+        const steps = Math.max(1, Math.ceil((to - start) / data.step));
+        const bar = Math.ceil(steps / BARS_MAX) * data.step;
+        const bars = Math.max(1, Math.ceil((to - start) / bar));
+        return { from: start, bar, bars, to: start + bar * bars };
+      };
+      const x = (second) => (second - view.from) * WIDTH / (view.to - view.from);
+      const ticksOf = () => {
+        const length = view.to - view.from;
+        const distance = TICKS.find((it) => Math.floor(length / it) < TICKS_MAX) ?? Math.floor(length / TICKS_MAX) + 1;
+        const ticks = [];
+        for (let at = Math.ceil((data.start + view.from) / distance) * distance - data.start; at <= view.to; at += distance) {
+          const { date, time } = clock(at);
+          const isDay = data.dated && (distance >= 86400 || time === "00:00:00");
+          const day = length > 365 * 86400 ? date : date.slice(5);
+          ticks.push([at, isDay ? day : distance < 60 ? time : time.slice(0, 5)]);
+        }
+        return ticks;
+      };
+      const joined = (points) => {
+        const counts = new Array(view.bars).fill(0);
+        for (const [at, count] of points) {
+          const bar = Math.floor((at - view.from) / view.bar);
+          if (bar >= 0 && bar < view.bars) counts[bar] += count;
+        }
+        return counts;
+      };
+      const ends = (at) => {
+        const left = Math.floor(at * WIDTH / view.bars);
+        const right = Math.floor((at + 1) * WIDTH / view.bars);
+        return [left, Math.max(left + 1, right - (right - left > 8 ? 1 : 0))];
+      };
+      const drawLane = ({ svg, points }, grid) => {
+        svg.querySelector(".g").setAttribute("d", grid);
+        const counts = joined(points);
+        const most = Math.max(1, ...counts);
+        if (svg.classList.contains("bars")) {
+          let d = "";
+          counts.forEach((count, at) => {
+            if (count === 0) return;
+            const [left, right] = ends(at);
+            const height = Math.max(2, Math.floor(count * (HEIGHT - 2) / most));
+            d += `M${left} ${HEIGHT}v-${height}h${right - left}v${height}z`;
+          });
+          svg.querySelector(".b").setAttribute("d", d);
+        } else {
+          const shades = ["", "", "", "", ""];
+          counts.forEach((count, at) => {
+            if (count === 0) return;
+            const [left, right] = ends(at);
+            shades[Math.ceil(count * 5 / most) - 1] += `M${left} 1h${right - left}v22h-${right - left}z`;
+          });
+          shades.forEach((d, at) => svg.querySelector(`.q${at + 1}`).setAttribute("d", d));
+        }
+      };
+      const draw = () => {
+        const ticks = ticksOf();
+        const grid = ticks.map(([at]) => `M${Math.trunc(x(at))} 0V${HEIGHT}`).join("");
+        for (const lane of lanes) drawLane(lane, grid);
+        for (const svg of scales) {
+          svg.replaceChildren(...ticks.map(([at, label], nth) => {
+            const text = document.createElementNS(SVG, "text");
+            text.setAttribute("x", `${x(at) / 10}%`);
+            text.setAttribute("y", "13");
+            text.setAttribute("class", `${x(at) < 60 ? "first" : x(at) > 940 ? "last" : "inner"}${nth % 2 === 1 ? " odd" : ""}`);
+            text.textContent = label;
+            return text;
+          }));
+        }
+        for (const mark of marks) {
+          const place = x(Number(mark.dataset.at) / 1000);
+          mark.classList.toggle("out", place < 0 || place > WIDTH);
+          mark.querySelector("circle").setAttribute("cx", `${place / 10}%`);
+          mark.querySelector("text").setAttribute("x", `${place / 10}%`);
+        }
+        for (const rect of spans) {
+          const from = Math.max(0, x(Number(rect.dataset.a) / 1000));
+          const to = Math.min(WIDTH, x(Number(rect.dataset.b) / 1000));
+          rect.setAttribute("x", `${Math.min(from, WIDTH) / 10}%`);
+          rect.setAttribute("width", `${Math.max(3, to - from) / 10}%`);
+          rect.setAttribute("visibility", to < 0 || from > WIDTH ? "hidden" : "visible");
+        }
+        const whole = last - first;
+        const left = Math.max(0, (view.from - first) * WIDTH / whole);
+        for (const shown of over) {
+          shown.setAttribute("x", String(left));
+          shown.setAttribute("width", String(Math.max(2, Math.min(WIDTH, (view.to - first) * WIDTH / whole) - left)));
+        }
+        if (range) range.textContent = words(view.from, view.to);
+      };
+      const show = (from, to) => {
+        const least = Math.min(10 * data.step, last - first);
+        const length = Math.max(least, Math.min(to - from, last - first));
+        const middle = (from + to) / 2;
+        const start = Math.max(first, Math.min(middle - length / 2, last - length));
+        view = viewOver(start, start + length);
+        draw();
+      };
+      const zoom = (factor, at = 0.5) => {
+        const length = (view.to - view.from) * factor;
+        const fixed = view.from + (view.to - view.from) * at;
+        show(fixed - length * at, fixed + length * (1 - at));
+      };
+      const pan = (part) => {
+        const length = view.to - view.from;
+        const distance = Math.max(-(view.from - first), Math.min(last - view.to, part * length));
+        show(view.from + distance, view.to + distance);
+      };
+      const moves = {
+        in: () => zoom(0.5),
+        out: () => zoom(2),
+        left: () => pan(-0.25),
+        right: () => pan(0.25),
+        whole: () => show(first, last),
+        focus: () => show(...data.focus),
+      };
+      view = viewOver(...data.focus);
+      // What is under a part of a lane, and what a part of a lane or of the whole is in seconds.
+      const under = (svg, at) => {
+        const lane = lanes.find((it) => it.svg === svg);
+        if (!lane) return null;
+        const bar = Math.min(view.bars - 1, Math.floor(at * view.bars));
+        const from = view.from + bar * view.bar;
+        return `${clock(from).time} .. ${clock(from + view.bar).time}: ${joined(lane.points)[bar].toLocaleString("en-US")}`;
+      };
+      const showPart = (a, b, isOfWhole) => {
+        const [from, to] = isOfWhole ? [first, last] : [view.from, view.to];
+        show(from + a * (to - from), from + b * (to - from));
+      };
+      return { moves, under, showPart };
     };
-    const words = (from, to) => {
-      const [a, b] = [clock(from), clock(to)];
-      if (!data.dated) return `${a.time} .. ${b.time}`;
-      return a.date === b.date ? `${a.date} ${a.time} .. ${b.time}` : `${a.date} ${a.time} .. ${b.date} ${b.time}`;
-    };
-    const viewOver = (from, to) => {
-      const start = Math.floor(from / data.step) * data.step;
-      const steps = Math.max(1, Math.ceil((to - start) / data.step));
-      const bar = Math.ceil(steps / BARS_MAX) * data.step;
-      const bars = Math.max(1, Math.ceil((to - start) / bar));
-      return { from: start, bar, bars, to: start + bar * bars };
-    };
-    const x = (second) => (second - view.from) * WIDTH / (view.to - view.from);
-    const ticksOf = () => {
-      const length = view.to - view.from;
-      const distance = TICKS.find((it) => Math.floor(length / it) < TICKS_MAX) ?? Math.floor(length / TICKS_MAX) + 1;
-      const ticks = [];
-      for (let at = Math.ceil((data.start + view.from) / distance) * distance - data.start; at <= view.to; at += distance) {
-        const { date, time } = clock(at);
-        const isDay = data.dated && (distance >= 86400 || time === "00:00:00");
-        ticks.push([at, isDay ? date.slice(5) : distance < 60 ? time : time.slice(0, 5)]);
-      }
-      return ticks;
-    };
-    const joined = (points) => {
-      const counts = new Array(view.bars).fill(0);
-      for (const [at, count] of points) {
-        const bar = Math.floor((at - view.from) / view.bar);
-        if (bar >= 0 && bar < view.bars) counts[bar] += count;
-      }
-      return counts;
-    };
-    const ends = (at) => {
-      const left = Math.floor(at * WIDTH / view.bars);
-      const right = Math.floor((at + 1) * WIDTH / view.bars);
-      return [left, Math.max(left + 1, right - (right - left > 8 ? 1 : 0))];
-    };
-    const drawLane = ({ svg, points }, grid) => {
-      svg.querySelector(".g").setAttribute("d", grid);
-      const counts = joined(points);
-      const most = Math.max(1, ...counts);
-      if (svg.classList.contains("bars")) {
-        let d = "";
-        counts.forEach((count, at) => {
-          if (count === 0) return;
-          const [left, right] = ends(at);
-          const height = Math.max(2, Math.floor(count * (HEIGHT - 2) / most));
-          d += `M${left} ${HEIGHT}v-${height}h${right - left}v${height}z`;
-        });
-        svg.querySelector(".b").setAttribute("d", d);
-      } else {
-        const shades = ["", "", "", "", ""];
-        counts.forEach((count, at) => {
-          if (count === 0) return;
-          const [left, right] = ends(at);
-          shades[Math.ceil(count * 5 / most) - 1] += `M${left} 1h${right - left}v22h-${right - left}z`;
-        });
-        shades.forEach((d, at) => svg.querySelector(`.q${at + 1}`).setAttribute("d", d));
-      }
-    };
-    const draw = () => {
-      const ticks = ticksOf();
-      const grid = ticks.map(([at]) => `M${Math.trunc(x(at))} 0V${HEIGHT}`).join("");
-      for (const lane of lanes) drawLane(lane, grid);
-      for (const svg of scales) {
-        svg.replaceChildren(...ticks.map(([at, label], nth) => {
-          const text = document.createElementNS(SVG, "text");
-          text.setAttribute("x", `${x(at) / 10}%`);
-          text.setAttribute("y", "13");
-          text.setAttribute("class", `${x(at) < 60 ? "first" : x(at) > 940 ? "last" : "inner"}${nth % 2 === 1 ? " odd" : ""}`);
-          text.textContent = label;
-          return text;
-        }));
-      }
-      for (const mark of marks) {
-        const place = x(Number(mark.dataset.at) / 1000);
-        mark.classList.toggle("out", place < 0 || place > WIDTH);
-        mark.querySelector("circle").setAttribute("cx", `${place / 10}%`);
-        mark.querySelector("text").setAttribute("x", `${place / 10}%`);
-      }
-      for (const rect of spans) {
-        const from = Math.max(0, x(Number(rect.dataset.a) / 1000));
-        const to = Math.min(WIDTH, x(Number(rect.dataset.b) / 1000));
-        rect.setAttribute("x", `${Math.min(from, WIDTH) / 10}%`);
-        rect.setAttribute("width", `${Math.max(3, to - from) / 10}%`);
-        rect.setAttribute("visibility", to < 0 || from > WIDTH ? "hidden" : "visible");
-      }
-      const shown = $("tl-shown");
-      const whole = last - first;
-      const left = Math.max(0, (view.from - first) * WIDTH / whole);
-      shown.setAttribute("x", String(left));
-      shown.setAttribute("width", String(Math.max(2, Math.min(WIDTH, (view.to - first) * WIDTH / whole) - left)));
-      $("tl-range").textContent = words(view.from, view.to);
-    };
-    const show = (from, to) => {
-      const least = Math.min(10 * data.step, last - first);
-      const length = Math.max(least, Math.min(to - from, last - first));
-      const middle = (from + to) / 2;
-      const start = Math.max(first, Math.min(middle - length / 2, last - length));
-      view = viewOver(start, start + length);
-      draw();
-    };
-    const zoom = (factor, at = 0.5) => {
-      const length = (view.to - view.from) * factor;
-      const fixed = view.from + (view.to - view.from) * at;
-      show(fixed - length * at, fixed + length * (1 - at));
-    };
-    const pan = (part) => {
-      const length = view.to - view.from;
-      const distance = Math.max(-(view.from - first), Math.min(last - view.to, part * length));
-      show(view.from + distance, view.to + distance);
-    };
-    const moves = {
-      in: () => zoom(0.5),
-      out: () => zoom(2),
-      left: () => pan(-0.25),
-      right: () => pan(0.25),
-      whole: () => show(first, last),
-      focus: () => show(...data.focus),
-    };
+    const axes = data.axes.map((axis, place) => axisOf({ ...axis, step: data.step, lanes: data.lanes }, place));
+    const at = (element) => axes[Number(element.closest("[data-x]").dataset.x)];
+    // Buttons and keys move all axes alike, dragging moves the one below the pointer.
+    const moves = Object.fromEntries(["in", "out", "left", "right", "whole", "focus"].map((name) => [name, () => {
+      for (const axis of axes) axis.moves[name]();
+    }]));
     for (const name of Object.keys(moves)) $(`tl-${name}`)?.addEventListener("click", moves[name]);
 
     // What lies under the pointer, and dragging a stretch to look into.
@@ -328,12 +363,12 @@
       return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
     };
     let drag = null;
-    const laneAt = (event) => event.target.closest?.("svg[data-l], #tl-over");
+    const laneAt = (event) => event.target.closest?.("svg[data-l], svg.overall");
     document.addEventListener("pointermove", (event) => {
       if (drag) {
         const box = drag.svg.getBoundingClientRect();
         const [a, b] = [drag.part, part(drag.svg, event)].sort((p, q) => p - q);
-        const frame = drag.svg.closest(".tl").getBoundingClientRect();
+        const frame = drag.svg.closest("[data-x]").getBoundingClientRect();
         brush.hidden = b - a < 0.004;
         brush.style.left = `${box.left + a * box.width + scrollX}px`;
         brush.style.width = `${(b - a) * box.width}px`;
@@ -342,13 +377,10 @@
         return;
       }
       const svg = laneAt(event);
-      const lane = svg && lanes.find((it) => it.svg === svg);
-      tip.hidden = !lane;
-      if (!lane) return;
-      const bar = Math.min(view.bars - 1, Math.floor(part(svg, event) * view.bars));
-      const from = view.from + bar * view.bar;
-      const count = joined(lane.points)[bar];
-      tip.textContent = `${clock(from).time} .. ${clock(from + view.bar).time}: ${count.toLocaleString("en-US")}`;
+      const text = svg && at(svg).under(svg, part(svg, event));
+      tip.hidden = !text;
+      if (!text) return;
+      tip.textContent = text;
       const left = Math.min(event.pageX + 12, scrollX + root.clientWidth - tip.offsetWidth - 8);
       tip.style.left = `${left}px`;
       tip.style.top = `${event.pageY - 34}px`;
@@ -362,16 +394,15 @@
     document.addEventListener("pointerup", (event) => {
       if (!drag) return;
       const [a, b] = [drag.part, part(drag.svg, event)].sort((p, q) => p - q);
-      const [from, to] = drag.svg.id === "tl-over" ? [first, last] : [view.from, view.to];
+      const { svg } = drag;
       drag = null;
       brush.hidden = true;
-      if (b - a >= 0.004) show(from + a * (to - from), from + b * (to - from));
+      if (b - a >= 0.004) at(svg).showPart(a, b, svg.classList.contains("overall"));
     });
     document.addEventListener("pointercancel", () => {
       drag = null;
       brush.hidden = true;
     });
-    view = viewOver(...data.focus);
     return moves;
   }
 

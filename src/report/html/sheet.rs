@@ -1,7 +1,8 @@
-//! What all sections of the page look up: the names of nodes, the rates by signal and node, the time axis.
+//! What all sections of the page look up: the names of nodes, the rates by signal and node, the time axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::report::axes::Axes;
 use crate::report::axis::Axis;
 use crate::report::counts::node_name;
 use crate::report::model::{Finding, Report, Series};
@@ -13,7 +14,7 @@ const PLACES_MAX: usize = 100;
 /// A report made ready for the page.
 pub(super) struct Sheet<'r> {
     pub(super) report: &'r Report,
-    pub(super) axis: Option<Axis>,
+    pub(super) axes: Axes,
     /// Every node that counts or concludes anything, by the name that tables have for it.
     pub(super) nodes: Vec<String>,
     pub(super) tones: Tones<'r>,
@@ -38,7 +39,7 @@ impl<'r> Sheet<'r> {
         let series = report.timeline.series.iter();
         Self {
             report,
-            axis: Axis::of(report),
+            axes: Axes::of(report),
             nodes,
             tones: Tones::of(report),
             places,
@@ -88,6 +89,17 @@ impl<'r> Sheet<'r> {
     pub(super) fn points(&self, signal: &str, node: &str) -> &'r [(i64, u64)] {
         let found = self.series.get(&(signal, node.to_owned()));
         found.map_or(&[], |it| &it.points)
+    }
+
+    /// The axis of a signal's counts on a node.
+    pub(super) fn axis_of(&self, signal: &str, node: &str) -> Option<&Axis> {
+        let series = self.series.get(&(signal, node.to_owned()))?;
+        self.axis_at(self.axes.of_node(&series.run, &series.node))
+    }
+
+    /// An axis by its place.
+    pub(super) fn axis_at(&self, place: Option<usize>) -> Option<&Axis> {
+        self.axes.all().get(place?)
     }
 
     /// A finding by its id.

@@ -1,17 +1,18 @@
-//! The timeline: when the findings hold, what marks each node's life, and how often each signal was said.
+//! The timeline: what marks each node's life, and how often each signal was said, on each axis.
 
 use std::cmp::Reverse;
 
 use crate::report::axis::{Axis, View};
 use crate::report::counts::node_name;
-use crate::report::figures::{counted, thousands, window};
+use crate::report::figures::{counted, names, thousands};
 use crate::report::model::{Mark, SignalRow};
 use crate::vocab::MarkKind;
 
 use super::lanes::{Lanes, Shape, WIDTH, bars, percent, x};
 use super::markup::{Markup, anchor};
 use super::sheet::Sheet;
-use super::verdict::rank;
+use super::verdict::NAMES_MAX;
+use super::windows;
 
 /// Nodes with lanes, and lanes of a node.
 const NODES_MAX: usize = 12;
@@ -20,44 +21,120 @@ const LANES_MAX: usize = 12;
 /// Bytes of all lanes.
 const NODE_BYTES: usize = 240_000;
 
-/// Findings with a row of their own.
-const WINDOWS_MAX: usize = 12;
-
 /// Marks of a node, and the bytes for them.
 const MARKS_MAX: usize = 100;
 const MARK_BYTES: usize = 20_000;
 
+/// Axes drawn, and the nodes that each of them has at least.
+const AXES_MAX: usize = 8;
+const NODES_MIN: usize = 3;
+
 /// Writes the timeline.
 pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
-    let Some(axis) = &sheet.axis else { return };
+    let axes = sheet.axes.all();
+    if axes.is_empty() {
+        return;
+    }
     page.section("timeline", "Timeline", |page| {
-        intro(sheet, axis, page);
+        intro(sheet, page);
         page.el("div", &[("class", "tl"), ("id", "tl")], |page| {
-            tools(axis, page);
-            overview(sheet, axis, page);
-            scale(axis, axis.focus, page);
-            windows(sheet, axis, page);
-            let nodes = nodes(sheet);
-            let left = page.bounded(&nodes, NODES_MAX, NODE_BYTES, |page, node| {
-                one_node(sheet, axis, lanes, node, page);
-            });
-            page.left_out(left, "nodes");
+            tools(axes, page);
+            let mut nodes: Vec<Vec<Node<'_>>> = axes.iter().map(|_| Vec::new()).collect();
+            for node in all_nodes(sheet) {
+                let place = sheet.axes.of_node(node.run, node.id);
+                if let Some(own) = place.and_then(|it| nodes.get_mut(it)) {
+                    own.push(node);
+                }
+            }
+            let drawn = axes.len().min(AXES_MAX);
+            for (at, nodes) in nodes.into_iter().enumerate().take(drawn) {
+                let axis = On {
+                    at,
+                    axis: &axes[at],
+                };
+                one_axis(sheet, axis, lanes, nodes, drawn, page);
+            }
+            page.left_out(axes.len() - drawn, "stretches of time");
         });
     });
 }
 
-fn intro(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
+/// An axis and its place among them.
+#[derive(Clone, Copy)]
+pub(super) struct On<'r> {
+    pub(super) at: usize,
+    pub(super) axis: &'r Axis,
+}
+
+impl On<'_> {
+    /// An id of its own.
+    fn id(self, name: &str) -> String {
+        match self.at {
+            0 => name.to_owned(),
+            at => format!("{name}-{at}"),
+        }
+    }
+}
+
+/// An axis with what happened on it.
+fn one_axis<'r>(
+    sheet: &Sheet<'r>,
+    on: On<'_>,
+    lanes: &mut Lanes,
+    mut nodes: Vec<Node<'r>>,
+    drawn: usize,
+    page: &mut Markup,
+) {
+    let axis = on.axis;
+    let attributes = [("class", "clock"), ("data-x", &*on.at.to_string())];
+    page.el("div", &attributes, |page| {
+        if sheet.axes.only().is_none() {
+            page.el("p", &[("class", "sub clock-of")], |page| {
+                let runs = sheet.axes.runs(on.at);
+                let what = if runs.len() == 1 { "Run" } else { "Runs" };
+                page.text(&format!("{what} {}: ", names(&runs, NAMES_MAX)));
+                shown(on, page);
+                if !axis.is_dated {
+                    page.text("The log writes no dates.");
+                }
+            });
+        }
+        overview(sheet, on, page);
+        scale(axis, axis.focus, page);
+        windows::write(sheet, on, page);
+        for node in nodes.iter_mut().take(NODES_MAX) {
+            node.find_rows(sheet);
+        }
+        let nodes_max = (NODES_MAX / drawn).max(NODES_MIN);
+        let left = page.bounded(&nodes, nodes_max, NODE_BYTES / drawn, |page, node| {
+            one_node(sheet, axis, lanes, node, page);
+        });
+        page.left_out(left, "nodes");
+    });
+}
+
+/// Which stretch of an axis is shown.
+fn shown(on: On<'_>, page: &mut Markup) {
+    let axis = on.axis;
+    page.leaf("b", &[("id", &on.id("tl-range"))], &axis.words(axis.focus));
+    if axis.focus == axis.whole {
+        page.text(", all there is. ");
+    } else {
+        page.text(&format!(
+            ", where the findings are, of {}. ",
+            axis.words(axis.whole)
+        ));
+    }
+}
+
+fn intro(sheet: &Sheet<'_>, page: &mut Markup) {
     let timeline = &sheet.report.timeline;
     page.el("p", &[("class", "sub")], |page| {
-        page.text("Shown: ");
-        page.leaf("b", &[("id", "tl-range")], &axis.words(axis.focus));
-        if axis.focus == axis.whole {
-            page.text(", all there is. ");
+        if let Some(axis) = sheet.axes.only() {
+            page.text("Shown: ");
+            shown(On { at: 0, axis }, page);
         } else {
-            page.text(&format!(
-                ", where the findings are, of {}. ",
-                axis.words(axis.whole)
-            ));
+            page.text("Runs that lie far apart, or write no dates, have an axis each. ");
         }
         page.text("Times are those of the servers' clocks. A bar is as high as its count, ");
         page.text("each lane has a scale of its own. Counts are kept in steps of ");
@@ -72,8 +149,12 @@ fn intro(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
             ));
         }
     });
+    legend(&timeline.marks, page);
+}
+
+fn legend(marks: &[Mark], page: &mut Markup) {
     page.el("p", &[("class", "legend")], |page| {
-        let mut kinds: Vec<MarkKind> = timeline.marks.iter().map(|it| it.kind).collect();
+        let mut kinds: Vec<MarkKind> = marks.iter().map(|it| it.kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
         for kind in kinds {
@@ -99,7 +180,7 @@ fn intro(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
     });
 }
 
-fn tools(axis: &Axis, page: &mut Markup) {
+fn tools(axes: &[Axis], page: &mut Markup) {
     let label = "Timeline. Plus and minus zoom, arrows move, 0 shows the whole, f the findings.";
     let attributes = [
         ("class", "tools js"),
@@ -115,7 +196,7 @@ fn tools(axis: &Axis, page: &mut Markup) {
             ("tl-whole", "Whole", "Show all (0)"),
             ("tl-focus", "Findings", "Show where the findings are (f)"),
         ] {
-            if id == "tl-focus" && axis.focus == axis.whole {
+            if id == "tl-focus" && axes.iter().all(|it| it.focus == it.whole) {
                 continue;
             }
             let attributes = [
@@ -131,12 +212,16 @@ fn tools(axis: &Axis, page: &mut Markup) {
 }
 
 /// All counts over all the time, with the stretch that is shown below.
-fn overview(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
-    let mut counts = vec![0; usize::try_from(axis.whole.bars).unwrap_or(0)];
+fn overview(sheet: &Sheet<'_>, on: On<'_>, page: &mut Markup) {
+    let axis = on.axis;
+    let mut counts: Vec<u64> = vec![0; usize::try_from(axis.whole.bars).unwrap_or(0)];
     for series in &sheet.report.timeline.series {
-        let joined = axis.whole.joined(&series.points);
+        if sheet.axes.of_node(&series.run, &series.node) != Some(on.at) {
+            continue;
+        }
+        let joined = axis.whole.joined(&axis.points(&series.points));
         for (sum, count) in counts.iter_mut().zip(joined) {
-            *sum += count;
+            *sum = sum.saturating_add(count);
         }
     }
     let mut class = "row over".to_owned();
@@ -146,7 +231,7 @@ fn overview(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
     page.el("div", &[("class", &class)], |page| {
         page.leaf("span", &[("class", "name")], "all signals, all the time");
         let attributes = [
-            ("id", "tl-over"),
+            ("class", "overall"),
             ("viewBox", "0 0 1000 24"),
             ("preserveAspectRatio", "none"),
             ("role", "img"),
@@ -160,7 +245,7 @@ fn overview(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
             );
             let (left, width) = (from.max(0), (to.min(WIDTH) - from.max(0)).max(2));
             let attributes = [
-                ("id", "tl-shown"),
+                ("class", "shown"),
                 ("x", &*left.to_string()),
                 ("y", "0"),
                 ("width", &*width.to_string()),
@@ -209,77 +294,6 @@ pub(super) fn ticks(axis: &Axis, view: View, page: &mut Markup) {
     );
 }
 
-fn windows(sheet: &Sheet<'_>, axis: &Axis, page: &mut Markup) {
-    let findings = &sheet.report.findings;
-    let placed: Vec<_> = findings
-        .iter()
-        .filter_map(|it| {
-            let first = axis.millis(it.window.first.as_deref()?)?;
-            let last = axis.millis(it.window.last.as_deref()?)?;
-            Some((it, first, last))
-        })
-        .collect();
-    if placed.is_empty() {
-        return;
-    }
-    let all = placed.len();
-    page.el("div", &[("class", "group")], |page| {
-        page.leaf("h3", &[], "Findings");
-        for (finding, first, last) in placed.into_iter().take(WINDOWS_MAX) {
-            let names = sheet.names(finding, &finding.nodes);
-            let places = sheet.places(names.iter().map(String::as_str));
-            let rank = rank(finding.severity).to_string();
-            let attributes = [
-                ("class", "row it"),
-                ("data-n", places.as_str()),
-                ("data-s", rank.as_str()),
-            ];
-            page.el("div", &attributes, |page| {
-                page.link(&finding.id, &[("class", "name")], |page| {
-                    page.leaf("b", &[], &finding.id);
-                    page.text(" ");
-                    page.text(&finding.rule);
-                });
-                let label = window(&finding.window).unwrap_or_default();
-                page.el(
-                    "svg",
-                    &[("class", "span"), ("role", "img"), ("aria-label", &label)],
-                    |page| {
-                        span(axis, finding.severity.word(), first, last, page);
-                    },
-                );
-                page.leaf("span", &[("class", "sum")], finding.severity.word());
-            });
-        }
-        page.left_out(all.saturating_sub(WINDOWS_MAX), "findings");
-    });
-}
-
-/// A stretch as a bar, never narrower than can be seen.
-fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
-    let view = axis.focus;
-    let (begin, end) = (view.from * 1000, view.to() * 1000);
-    let from = first.clamp(begin, end);
-    // Never narrower than can be seen: a moment has a window too.
-    let least = view.seconds() * 4;
-    let to = last.clamp(begin, end).max(from + least);
-    let (left, _) = percent(view, from);
-    let (length, _) = percent(View { from: 0, ..view }, to - from);
-    let is_shown = last >= begin && first <= end;
-    let (first, last) = (first.to_string(), last.to_string());
-    let attributes = [
-        ("class", class),
-        ("x", left.as_str()),
-        ("y", "7"),
-        ("width", length.as_str()),
-        ("height", "10"),
-        ("visibility", if is_shown { "visible" } else { "hidden" }),
-        ("data-a", first.as_str()),
-        ("data-b", last.as_str()),
-    ];
-    page.leaf("rect", &attributes, "");
-}
-
 /// A node of the timeline.
 struct Node<'r> {
     run: &'r str,
@@ -289,7 +303,7 @@ struct Node<'r> {
 }
 
 /// The nodes that have anything on the axis, in the order of the report.
-fn nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
+fn all_nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
     let report = sheet.report;
     let mut nodes: Vec<Node<'r>> = Vec::new();
     let said = report.timeline.series.iter().map(|it| (&it.run, &it.node));
@@ -298,30 +312,29 @@ fn nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
     keys.sort_unstable();
     keys.dedup();
     for (run, id) in keys {
-        let mut node = Node {
+        nodes.push(Node {
             run,
             id,
             name: node_name(report, run, id),
             rows: Vec::new(),
-        };
-        if nodes.len() < NODES_MAX {
-            let own = |it: &&SignalRow| it.run == *run && it.node == *id;
-            let name = &node.name;
-            let has_points = |it: &&SignalRow| !sheet.points(&it.signal, name).is_empty();
-            node.rows = report
-                .signals
-                .iter()
-                .filter(own)
-                .filter(has_points)
-                .collect();
-            node.rows.sort_by_key(|it| {
-                let severity = sheet.tones.severity(&it.signal);
-                (Reverse((severity, it.count)), it.signal.as_str())
-            });
-        }
-        nodes.push(node);
+        });
     }
     nodes
+}
+
+impl<'r> Node<'r> {
+    /// Finds the signals that have anything on the axis, those of the worst findings first.
+    fn find_rows(&mut self, sheet: &Sheet<'r>) {
+        let own = |it: &&SignalRow| it.run == self.run && it.node == self.id;
+        let has_points = |it: &&SignalRow| !sheet.points(&it.signal, &self.name).is_empty();
+        let rows = sheet.report.signals.iter().filter(own).filter(has_points);
+        let mut rows: Vec<&SignalRow> = rows.collect();
+        rows.sort_by_key(|it| {
+            let severity = sheet.tones.severity(&it.signal);
+            (Reverse((severity, it.count)), it.signal.as_str())
+        });
+        self.rows = rows;
+    }
 }
 
 fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, page: &mut Markup) {

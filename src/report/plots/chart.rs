@@ -1,4 +1,4 @@
-//! Lanes of bars over one axis, drawn by plotters as SVG. No font is measured: the reader's own draws the text.
+//! Lanes of bars over time axes or others, drawn by plotters as SVG. No font is measured: the reader's own draws the text.
 
 use std::ops::Range;
 
@@ -89,6 +89,7 @@ pub(super) struct Lane {
 #[derive(Debug)]
 pub(super) struct Panel {
     pub(super) title: String,
+    pub(super) scale: Scale,
     pub(super) lanes: Vec<Lane>,
     /// Moments in thousandths of the axis' unit, with their names.
     pub(super) marks: Vec<(i64, &'static str)>,
@@ -98,8 +99,13 @@ pub(super) struct Panel {
 #[derive(Debug)]
 pub(super) struct Chart {
     pub(super) title: String,
-    /// What the axis measures.
+    /// What the axes measure.
     pub(super) below: String,
+}
+
+/// What an axis spans, with its ticks.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) ticks: Vec<(i64, String)>,
@@ -145,7 +151,7 @@ impl Chart {
         let mut rest = root.split_vertically(TITLE_HEIGHT).1;
         for (panel, height) in panels.iter().zip(heights) {
             let (area, below) = rest.split_vertically(*height);
-            self.panel(&area, panel)?;
+            Self::panel(&area, panel)?;
             rest = below;
         }
         rest.draw(&Text::new(
@@ -157,14 +163,15 @@ impl Chart {
         Ok(())
     }
 
-    fn panel(&self, area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
+    fn panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
         area.draw(&Text::new(
             panel.title.clone(),
             (16, 8),
             ("sans-serif", 14).into_font().color(&INK),
         ))?;
         let lanes = i32::try_from(panel.lanes.len())?;
-        let ticks: Vec<i64> = self.ticks.iter().map(|(at, _)| *at).collect();
+        let scale = &panel.scale;
+        let ticks: Vec<i64> = scale.ticks.iter().map(|(at, _)| *at).collect();
         // Lanes are counted from below; the name of each stands at its middle.
         let middles: Vec<i64> = (0..lanes)
             .map(|it| i64::from(it) * LANE + LANE / 2)
@@ -176,8 +183,8 @@ impl Chart {
             .y_label_area_size(LABEL_WIDTH)
             .build_cartesian_2d(
                 Labelled {
-                    from: self.from,
-                    to: self.to,
+                    from: scale.from,
+                    to: scale.to,
                     points: ticks,
                 },
                 Labelled {
@@ -192,7 +199,7 @@ impl Chart {
             lane.map_or_else(String::new, |it| shortened(&it.label))
         };
         let time = |at: &i64| {
-            let tick = self.ticks.iter().find(|(tick, _)| tick == at);
+            let tick = scale.ticks.iter().find(|(tick, _)| tick == at);
             tick.map_or_else(String::new, |(_, label)| label.clone())
         };
         chart
@@ -201,7 +208,7 @@ impl Chart {
             .light_line_style(TRANSPARENT)
             .bold_line_style(LINE)
             .axis_style(LINE)
-            .x_labels(self.ticks.len())
+            .x_labels(scale.ticks.len())
             .y_labels(panel.lanes.len())
             .x_label_formatter(&time)
             .y_label_formatter(&name)
@@ -217,22 +224,22 @@ impl Chart {
                 )
             }))?;
         }
-        self.marks(&mut chart, panel)
+        Self::marks(&mut chart, panel)
     }
 
     /// The names of marks stand above the lanes, as far as there is room for one beside the other.
     fn marks(
-        &self,
         chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<Labelled, Labelled>>,
         panel: &Panel,
     ) -> Result<(), Fault> {
         let lanes = i64::try_from(panel.lanes.len())?;
         let top = lanes * LANE;
-        let room = (self.to - self.from) / 14;
-        let mut free = self.from;
+        let Scale { from, to, .. } = panel.scale;
+        let room = (to - from) / 14;
+        let mut free = from;
         for (millis, name) in &panel.marks {
             let at = millis.div_euclid(1000);
-            if at < self.from || at > self.to {
+            if at < from || at > to {
                 continue;
             }
             chart.draw_series([PathElement::new([(at, 0), (at, top + LANE / 2)], INK)])?;

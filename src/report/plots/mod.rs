@@ -3,16 +3,17 @@
 
 mod chart;
 
+use crate::report::axes::Axes;
 use crate::report::axis::Axis;
 use crate::report::counts::{has_several_runs, node_name};
 use crate::report::escape::terminal;
 use crate::report::figures::counted;
-use crate::report::model::{Report, Series, Strip};
+use crate::report::model::{Report, Series, Strip, StripRow};
 use crate::report::positions;
 use crate::report::tones::Tones;
 use crate::vocab::{Severity, Tone};
 
-use chart::{Bar, Chart, Hue, Lane, Panel};
+use chart::{Bar, Chart, Hue, Lane, Panel, Scale};
 
 /// Nodes and lanes of a node in a picture, and rows of all strips.
 const NODES_MAX: usize = 8;
@@ -46,7 +47,7 @@ pub const PLOTS: &[Plot] = &[
 
 /// How often each signal was said on each node, with the marks of the nodes.
 fn rates(report: &Report) -> Option<String> {
-    let axis = Axis::of(report)?;
+    let axes = Axes::of(report);
     let said = report.timeline.series.iter();
     let mut keys: Vec<(&str, &str)> = said.map(|it| (it.run.as_str(), it.node.as_str())).collect();
     keys.sort_unstable();
@@ -54,9 +55,15 @@ fn rates(report: &Report) -> Option<String> {
     let tones = Tones::of(report);
     let mut panels = Vec::new();
     for (run, node) in keys.into_iter().take(NODES_MAX) {
+        let Some(axis) = axes.of_node(run, node).and_then(|it| axes.all().get(it)) else {
+            continue;
+        };
         let own = |it: &&Series| it.run == run && it.node == node;
         let mut series: Vec<&Series> = report.timeline.series.iter().filter(own).collect();
-        let sum = |it: &Series| it.points.iter().map(|(_, count)| *count).sum::<u64>();
+        let sum = |it: &Series| {
+            let counts = it.points.iter().map(|(_, count)| u128::from(*count));
+            counts.sum::<u128>()
+        };
         series.sort_by_key(|it| {
             let severity = tones.severity(&it.signal);
             (std::cmp::Reverse((severity, sum(it))), it.signal.as_str())
@@ -64,11 +71,12 @@ fn rates(report: &Report) -> Option<String> {
         let lanes = series
             .into_iter()
             .take(LANES_MAX)
-            .map(|it| lane(&axis, &it.signal, hue(&tones, &it.signal), &it.points));
+            .map(|it| lane(axis, &it.signal, hue(&tones, &it.signal), &it.points));
         let marks = report.timeline.marks.iter();
         let marks = marks.filter(|it| it.node == node && (it.run == run || it.run.is_empty()));
         panels.push(Panel {
-            title: terminal(&node_name(report, run, node)),
+            title: titled(&axes, axis, &node_name(report, run, node)),
+            scale: scale_of(axis),
             lanes: lanes.collect(),
             marks: marks
                 .filter_map(|it| Some((axis.millis(&it.at)?, it.kind.word())))
@@ -76,42 +84,73 @@ fn rates(report: &Report) -> Option<String> {
         });
     }
     let title = "Signals over time, each lane with its own scale";
-    drawn(&axis, title, &panels)
+    drawn(&axes, title, &panels)
 }
 
 /// Which answers were given when.
 fn answers(report: &Report) -> Option<String> {
-    let axis = Axis::of(report)?;
+    let axes = Axes::of(report);
     let mut left = ROWS_MAX;
     let mut panels = Vec::new();
     for strip in &report.timeline.strips {
-        let rows = strip.rows.iter().take(left);
-        let lanes: Vec<Lane> = rows
-            .map(|row| {
-                let node = node_name(report, &strip.run, &row.node);
-                let label = format!("{} {node}", row.what.replace('`', ""));
-                let color = match row.tone {
-                    Tone::Good => Hue::Good,
-                    Tone::Bad => Hue::High,
-                    Tone::Neutral => Hue::Neutral,
-                };
-                lane(&axis, &label, color, &row.points)
-            })
-            .collect();
-        left -= lanes.len();
-        if !lanes.is_empty() {
-            panels.push(Panel {
-                title: terminal(&strip_title(report, strip)),
-                lanes,
-                marks: Vec::new(),
-            });
+        for (at, axis) in axes.all().iter().enumerate() {
+            let own = |it: &&StripRow| axes.of_node(&strip.run, &it.node) == Some(at);
+            let rows = strip.rows.iter().filter(own).take(left);
+            let lanes: Vec<Lane> = rows.map(|row| answer(report, axis, strip, row)).collect();
+            left -= lanes.len();
+            if !lanes.is_empty() {
+                panels.push(Panel {
+                    title: titled(&axes, axis, &strip_title(report, strip)),
+                    scale: scale_of(axis),
+                    lanes,
+                    marks: Vec::new(),
+                });
+            }
         }
     }
     drawn(
-        &axis,
+        &axes,
         "Answers over time, each row with its own scale",
         &panels,
     )
+}
+
+fn answer(report: &Report, axis: &Axis, strip: &Strip, row: &StripRow) -> Lane {
+    let node = node_name(report, &strip.run, &row.node);
+    let label = format!("{} {node}", row.what.replace('`', ""));
+    let color = match row.tone {
+        Tone::Good => Hue::Good,
+        Tone::Bad => Hue::High,
+        Tone::Neutral => Hue::Neutral,
+    };
+    lane(axis, &label, color, &row.points)
+}
+
+/// A panel's title; it says the time where that differs from panel to panel.
+fn titled(axes: &Axes, axis: &Axis, name: &str) -> String {
+    if axes.only().is_some() {
+        terminal(name)
+    } else {
+        terminal(&format!("{name}, {}", time(axis)))
+    }
+}
+
+/// The stretch of time and what a bar is.
+fn time(axis: &Axis) -> String {
+    let bar = u64::try_from(axis.focus.bar).unwrap_or(1);
+    format!(
+        "{}; a bar counts the records of {}",
+        axis.words(axis.focus),
+        counted(bar, "second", "seconds"),
+    )
+}
+
+fn scale_of(axis: &Axis) -> Scale {
+    Scale {
+        from: axis.focus.from,
+        to: axis.focus.to(),
+        ticks: axis.ticks(axis.focus),
+    }
 }
 
 fn strip_title(report: &Report, strip: &Strip) -> String {
@@ -135,7 +174,7 @@ fn hue(tones: &Tones<'_>, signal: &str) -> Hue {
 
 fn lane(axis: &Axis, label: &str, color: Hue, points: &[(i64, u64)]) -> Lane {
     let view = axis.focus;
-    let counts = view.joined(points);
+    let counts = view.joined(&axis.points(points));
     let most = counts.iter().copied().max().unwrap_or(0);
     let mut bars = Vec::new();
     let mut from = view.from;
@@ -157,18 +196,14 @@ fn lane(axis: &Axis, label: &str, color: Hue, points: &[(i64, u64)]) -> Lane {
     }
 }
 
-fn drawn(axis: &Axis, title: &str, panels: &[Panel]) -> Option<String> {
-    let bar = u64::try_from(axis.focus.bar).unwrap_or(1);
+fn drawn(axes: &Axes, title: &str, panels: &[Panel]) -> Option<String> {
+    let below = "time by the servers' clocks";
     let chart = Chart {
         title: title.to_owned(),
-        below: format!(
-            "time by the servers' clocks, {}; a bar counts the records of {}",
-            axis.words(axis.focus),
-            counted(bar, "second", "seconds"),
+        below: axes.only().map_or_else(
+            || below.to_owned(),
+            |axis| format!("{below}, {}", time(axis)),
         ),
-        from: axis.focus.from,
-        to: axis.focus.to(),
-        ticks: axis.ticks(axis.focus),
     };
     chart.draw(panels)
 }
@@ -190,6 +225,15 @@ fn segments(report: &Report) -> Option<String> {
         to: at(to) + 1,
         count: 1,
     };
+    let to = at(high) + 1;
+    let distance = (to / 6).max(1);
+    let ticks = (0..=6).map(|nth| nth * distance).filter(|it| *it < to);
+    let label = |it: i64| (u128::from(low) + u128::from(it.unsigned_abs())).to_string();
+    let scale = Scale {
+        from: 0,
+        to,
+        ticks: ticks.map(|it| (it, label(it))).collect(),
+    };
     let mut left = ROWS_MAX;
     let mut panels = Vec::new();
     for wal in wals.iter().take(NODES_MAX) {
@@ -198,27 +242,15 @@ fn segments(report: &Report) -> Option<String> {
         let path = positions::text(wal, "path");
         panels.push(Panel {
             title: terminal(&format!("{path}: {}", positions::text(wal, "verdict"))),
+            scale: scale.clone(),
             lanes,
             marks: Vec::new(),
         });
     }
-    let to = at(high) + 1;
-    let distance = (to / 6).max(1);
-    let ticks = (0..=6).map(|nth| nth * distance).filter(|it| *it < to);
     let chart = Chart {
         title: "Write-ahead logs: the positions that each segment holds".to_owned(),
         below: "position in the log (LSN); the first of each bar is the segment's first record"
             .to_owned(),
-        from: 0,
-        to,
-        ticks: ticks
-            .map(|it| {
-                (
-                    it,
-                    (u128::from(low) + u128::from(it.unsigned_abs())).to_string(),
-                )
-            })
-            .collect(),
     };
     chart.draw(&panels)
 }

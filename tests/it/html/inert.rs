@@ -66,6 +66,11 @@ fn assert_inert(page: &str) {
             }
         }
     }
+    let links = parsed.named("a").filter_map(|it| it.attribute("href"));
+    let dead: Vec<&str> = links
+        .filter(|it| !ids.contains(it.trim_start_matches('#')))
+        .collect();
+    assert_eq!(dead, [""; 0], "links to what is not on the page");
     assert_eq!(parsed.named("style").count(), 1);
     let scripts: Vec<_> = parsed.named("script").collect();
     let code: Vec<_> = scripts
@@ -242,4 +247,16 @@ fn a_wal_is_drawn_with_its_holes() {
         .iter()
         .find_map(|it| (it.file == "plots/wal.svg").then(|| (it.draw)(&report)));
     assert!(svg.flatten().unwrap().contains("data/n1: damaged"));
+}
+
+#[test]
+fn what_is_not_on_the_page_is_not_linked() {
+    let mut report = samples().remove(1);
+    report.signals.clear();
+    for finding in &mut report.findings {
+        finding.caused_by.push("F99".to_owned());
+    }
+    let page = page(&report);
+    assert!(page.contains(">F99<"), "it is named all the same");
+    assert_inert(&page);
 }

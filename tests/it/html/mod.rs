@@ -1,6 +1,7 @@
 //! The page: what a browser's parser sees of it. Foreign text is text everywhere, the size is bounded, the numbers are
 //! those of the report.
 
+mod axes;
 mod inert;
 mod numbers;
 mod size;

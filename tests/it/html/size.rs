@@ -1,5 +1,7 @@
 //! The page stays below 2 MB whatever the report, and says what it leaves out.
 
+use std::collections::BTreeSet;
+
 use casdiag::report::model::Report;
 use serde_json::{Value, json};
 
@@ -84,6 +86,14 @@ fn no_report_makes_a_page_of_two_megabytes() {
         assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
         let parsed = Parsed::of(&page);
         assert_eq!(parsed.faults, [""; 0]);
+        let ids: BTreeSet<&str> = parsed
+            .elements
+            .iter()
+            .filter_map(|it| it.attribute("id"))
+            .collect();
+        let links = parsed.named("a").filter_map(|it| it.attribute("href"));
+        let dead: Vec<&str> = links.filter(|it| !ids.contains(&it[1..])).collect();
+        assert_eq!(dead, [""; 0], "links to what was left out");
         let told = parsed
             .named("details")
             .filter(|it| it.has_class("finding"))
