@@ -1,6 +1,6 @@
 //! Runs and nodes of folders that hold no log, such as a node's data folder: told by their paths, and by the logs near them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Artifact;
 use super::naming::{Names, Place, is_generic, named_place};
@@ -25,6 +25,18 @@ pub fn place_beside(
     logs: &[(&Artifact, &Place)],
     names: &Names,
 ) -> Vec<(String, String)> {
+    let mut by_folder = ByFolder::new();
+    let mut by_node: BTreeMap<&str, ByFolder<'_>> = BTreeMap::new();
+    for (artifact, place) in logs {
+        let of_node = by_node.entry(&place.node).or_default();
+        for folder in above(&artifact.relative) {
+            for logs in [&mut by_folder, &mut *of_node] {
+                let near = logs.entry(folder).or_default();
+                near.runs.insert(&place.run);
+                near.nodes.insert(&place.node);
+            }
+        }
+    }
     let mut placed: Vec<(String, String)> = Vec::new();
     for artifact in folders {
         let folder = parts(&artifact.relative);
@@ -34,18 +46,21 @@ pub fn place_beside(
             .filter(|name| !DATA_FOLDERS.contains(name) && !is_generic(name))
             .collect::<Vec<_>>();
         let (own_run, mut node) = named_place(artifact, &folder, &owned, names);
-        let near = Nearest::among(&folder, logs.iter());
+        let (shared, near) = nearest(&by_folder, &artifact.relative);
         // Named by a folder that the nearest log is in too, which names another node: the folder is a host.
         let named_at = folder.iter().position(|name| *name == node);
-        if named_at.is_some_and(|at| at < near.shared)
-            && let Some(of) = only(&near.nodes)
+        if named_at.is_some_and(|at| at < shared)
+            && let Some(of) = near.and_then(|near| only(&near.nodes))
         {
             of.clone_into(&mut node);
         }
-        let of_node = logs.iter().filter(|(_, place)| place.node == node);
-        let of_node = Nearest::among(&folder, of_node);
-        let run = only(&of_node.runs).or_else(|| only(&near.runs));
-        let run = run.map_or(own_run, str::to_owned);
+        let of_node = by_node.get(node.as_str());
+        let of_node = of_node.and_then(|logs| nearest(logs, &artifact.relative).1);
+        let only_run =
+            |near: Option<&Near<'_>>| near.and_then(|near| only(&near.runs)).map(str::to_owned);
+        let run = only_run(of_node)
+            .or_else(|| only_run(near))
+            .unwrap_or(own_run);
         placed.push((run, node));
     }
     let runs: BTreeSet<&String> = placed.iter().map(|(run, _)| run).collect();
@@ -63,34 +78,32 @@ fn parts(path: &str) -> Vec<&str> {
     folders.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-/// The logs that share most of a path.
+/// Runs and nodes of the logs below each folder.
+type ByFolder<'p> = BTreeMap<&'p str, Near<'p>>;
+
+/// Runs and nodes of some logs.
 #[derive(Default)]
-struct Nearest<'p> {
-    /// How many folders.
-    shared: usize,
+struct Near<'p> {
     runs: BTreeSet<&'p str>,
     nodes: BTreeSet<&'p str>,
 }
 
-impl<'p> Nearest<'p> {
-    fn among(folder: &[&str], logs: impl Iterator<Item = &'p (&'p Artifact, &'p Place)>) -> Self {
-        let mut nearest = Self::default();
-        for (artifact, place) in logs {
-            let shared = folder.iter().zip(parts(&artifact.relative));
-            let shared = shared.take_while(|(a, b)| **a == *b).count();
-            if shared > nearest.shared {
-                nearest = Self {
-                    shared,
-                    ..Self::default()
-                };
-            }
-            if shared == nearest.shared {
-                nearest.runs.insert(&place.run);
-                nearest.nodes.insert(&place.node);
-            }
-        }
-        nearest
-    }
+/// How many folders of a path are looked at: a path that was made to be deep must not cost more.
+const DEPTH_MAX: usize = 64;
+
+/// The folders above a file, the outermost first, which has no name.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'/', path.as_bytes());
+    std::iter::once("").chain(ends.take(DEPTH_MAX).map(|end| &path[..end]))
+}
+
+/// The logs that share most of a path, and how many folders they share.
+fn nearest<'n, 'p>(logs: &'n ByFolder<'p>, path: &str) -> (usize, Option<&'n Near<'p>>) {
+    let found = above(path).map_while(|folder| logs.get(folder));
+    found
+        .enumerate()
+        .last()
+        .map_or((0, None), |(shared, near)| (shared, Some(near)))
 }
 
 /// The only one of some names; `None` where there are several or none.

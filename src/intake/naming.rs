@@ -239,31 +239,18 @@ fn place(artifact: &Artifact, told: Option<&str>, names: &Names) -> Place {
         .copied()
         .filter(|name| !is_generic(name) && !name.is_empty())
         .collect();
-    let (mut run, mut node) = match told.or_else(|| node_of_stem(stem)) {
+    let (run, node) = match told.or_else(|| node_of_stem(stem)) {
         Some(node) => {
             // A folder of the node's own name is the node's, and no run.
             let own = named.iter().position(|folder| *folder == node);
-            (&named[..own.unwrap_or(named.len())], node)
+            let run = &named[..own.unwrap_or(named.len())];
+            as_given(artifact, &folders, run, node, names)
         }
-        None => match named.split_last() {
-            Some((node, run)) => (run, *node),
-            None => (&[][..], UNNAMED),
-        },
+        None => named_place(artifact, &folders, &named, names),
     };
-    if let Some(given) = given_node(artifact, names) {
-        node = given;
-        run = run.strip_suffix(&[node]).unwrap_or(run);
-    }
-    let run = given_run(&folders, names).unwrap_or_else(|| {
-        if run.is_empty() {
-            ".".to_owned()
-        } else {
-            run.join("/")
-        }
-    });
     Place {
         run,
-        node: node.to_owned(),
+        node,
         log: stem.to_owned(),
         role,
         piece,
@@ -282,14 +269,27 @@ pub(super) fn named_place(
     named: &[&str],
     names: &Names,
 ) -> (String, String) {
-    let (mut run, mut node) = match named.split_last() {
+    let (run, node) = match named.split_last() {
         Some((node, run)) => (run, *node),
         None => (&[][..], UNNAMED),
     };
-    if let Some(given) = given_node(artifact, names) {
-        node = given;
-        run = run.strip_suffix(&[node]).unwrap_or(run);
-    }
+    as_given(artifact, folders, run, node, names)
+}
+
+/// Run and node as the user calls them, or else these.
+fn as_given(
+    artifact: &Artifact,
+    folders: &[&str],
+    run: &[&str],
+    node: &str,
+    names: &Names,
+) -> (String, String) {
+    let given = given_node(artifact, names);
+    let run = match run.split_last() {
+        Some((last, above)) if given == Some(*last) => above,
+        Some(_) | None => run,
+    };
+    let node = given.unwrap_or(node);
     let own = || {
         if run.is_empty() {
             ".".to_owned()
