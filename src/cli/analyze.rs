@@ -35,6 +35,10 @@ pub(super) struct Arguments {
     /// Exits with 1 if there is a finding of this severity or worse
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
+    /// Masks names of hosts and people, addresses, paths, query texts and literals in every output, the same text by the
+    /// same mask
+    #[arg(long)]
+    redact: bool,
     /// Prints on stderr what each signal and rule cost
     #[arg(long)]
     profile_rules: bool,
@@ -63,6 +67,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     })?;
     let mut report = report::assemble::report(&analysis, &base);
     report.fail_on = arguments.fail_on.severity();
+    if arguments.redact {
+        report = report::redact(report)?;
+    }
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }

@@ -1,6 +1,7 @@
 //! The command line: arguments become a plan, an outcome becomes an exit code. Opens no input and concludes nothing.
 
 mod analyze;
+mod diff;
 mod explain;
 mod lines;
 mod manual;
@@ -37,6 +38,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Prints another output from a kept report.json.
     Render(render::Arguments),
+    /// Says what is new, gone, more and less in a run against another.
+    Diff(diff::Arguments),
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
         Command::Render(arguments) => render::run(&arguments, &mut out),
+        Command::Diff(arguments) => diff::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),

@@ -7,6 +7,7 @@ mod axes;
 mod axis;
 mod bug;
 mod counts;
+pub mod diff;
 pub mod escape;
 pub mod explanation;
 mod figures;
@@ -21,6 +22,7 @@ pub mod model;
 mod plots;
 mod positions;
 pub mod profile;
+mod redact;
 pub mod rulebook;
 mod sarif;
 pub mod tables;
@@ -31,9 +33,15 @@ mod width;
 
 use std::io::{self, Write};
 
+pub use diff::{DIFF_OUTPUTS, compare};
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
 pub use plots::{PLOTS, Plot};
+pub use redact::redact;
+
+/// What a reader of a masked report is told.
+const REDACTED: &str =
+    "names, addresses, paths, queries and literals; the same text has the same mask";
 
 /// How an output for people looks; machine formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

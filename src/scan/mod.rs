@@ -10,7 +10,7 @@ mod suspects;
 
 use memchr::memchr_iter;
 
-pub use found::{Entry, Occurrence, Scan};
+pub use found::{Entry, Neighbors, Occurrence, Scan};
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
 pub use suspects::{GAP, gap};
@@ -169,6 +169,8 @@ struct Pass<'s, 'b> {
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
     before: Option<Timestamp>,
+    /// From where on records without a stamp have none behind them yet.
+    open_from: usize,
 }
 
 impl<'s, 'b> Pass<'s, 'b> {
@@ -189,6 +191,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             query: OpenQuery::default(),
             days: 0,
             before: None,
+            open_from: 0,
         }
     }
 
@@ -207,6 +210,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             self.scan.continuation_lines -= self.scan.lines - line - 1;
             return;
         }
+        self.note_stamp(record.time);
         self.scan.records += 1;
         self.scan.levels[record.level.index()] += 1;
         if record.level == Level::None && self.context.format == Format::ClickHouse {
@@ -240,6 +244,13 @@ impl<'s, 'b> Pass<'s, 'b> {
         if is_entry {
             self.entry(&record, exception, start, end, line);
         }
+        if record.time.is_none() && !self.hits.found.is_empty() {
+            self.scan.neighbors.push(Neighbors {
+                line: u32::try_from(line).unwrap_or(u32::MAX),
+                after: self.scan.stamps.map(|(_, last)| last),
+                before: None,
+            });
+        }
         // Only an err.log can tell what a query printed from what happened.
         if self.context.hashed {
             let query = (record.logger == b"executeQuery")
@@ -249,6 +260,17 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
+    }
+
+    /// A stamp ends the time that the records without one before it may be of.
+    fn note_stamp(&mut self, time: Option<Timestamp>) {
+        let Some(time) = time else { return };
+        for open in &mut self.scan.neighbors[self.open_from..] {
+            open.before = Some(time);
+        }
+        self.open_from = self.scan.neighbors.len();
+        let first = self.scan.stamps.map_or(time, |(first, _)| first);
+        self.scan.stamps = Some((first, time));
     }
 
     /// Puts a time of day on the day after where the one before was late in the evening.

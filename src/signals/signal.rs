@@ -39,6 +39,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// The fields that hold positions in a log, which are followed over time.
+    pub positions: Vec<usize>,
     /// What its occurrences stand for on a time axis, if they are worth a mark.
     pub mark: Option<MarkKind>,
 }
@@ -255,6 +257,14 @@ impl FieldKind {
             .iter()
             .find(|(n, _)| *n == name)
             .map(|(_, kind)| *kind)
+    }
+
+    /// Its name in a hole.
+    pub fn name(self) -> &'static str {
+        Self::NAMED
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("text", |(name, _)| *name)
     }
 
     /// All names, for a message.

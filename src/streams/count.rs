@@ -8,6 +8,7 @@ use crate::scan::Entry;
 use crate::signals::tally::{Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, NodeTally};
 use crate::signals::{Signal, TallyKind};
 use crate::time::Timestamp;
+use crate::vocab::Lsn;
 
 /// Adds one occurrence to its signal's tally and to the counters that ask for it.
 pub(super) fn count(
@@ -36,6 +37,12 @@ pub(super) fn count(
     if let (Some(time), false) = (time, suspect) {
         signal_tally.minutes.add(time);
         signal_tally.rate.add(time);
+        for (extent, &field) in signal_tally.positions.iter_mut().zip(&signal.positions) {
+            let position = std::str::from_utf8(values[field]).ok().and_then(Lsn::parse);
+            if let Some(Lsn(position)) = position {
+                extent.add(time, position);
+            }
+        }
         if signal.mark.is_some() && signal_tally.marks.len() < MARKS_MAX {
             signal_tally.marks.push(time);
         }

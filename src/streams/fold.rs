@@ -8,7 +8,7 @@ use super::count::{continuation_lines, count, derive, evidence, evidence_in_plac
 use super::{Scanned, mask};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch};
+use crate::signals::tally::{Counter, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced};
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -46,6 +46,11 @@ pub struct Fold<'s> {
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
     contexts: Contexts,
+    /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
+    /// line names, the signal, and their place.
+    stamped: Option<Timestamp>,
+    before_block: Option<Timestamp>,
+    open: Vec<(Vec<u8>, usize, usize)>,
     /// The artifact of the last block of the main log, and its last stamp.
     last: Option<(u32, Timestamp)>,
 }
@@ -72,6 +77,9 @@ impl<'s> Fold<'s> {
             others: BTreeMap::new(),
             format,
             contexts: Contexts::new(rules.signals),
+            stamped: None,
+            before_block: None,
+            open: Vec::new(),
             last: None,
         }
     }
@@ -86,7 +94,10 @@ impl<'s> Fold<'s> {
 
     /// The tallies of the node that a record belongs to.
     fn tally_of(&mut self, scanned: &Scanned, entry: &Entry) -> &mut NodeTally {
-        let node = entry.node.of(&scanned.block.bytes);
+        self.tally_named(entry.node.of(&scanned.block.bytes))
+    }
+
+    fn tally_named(&mut self, node: &[u8]) -> &mut NodeTally {
         if node.is_empty() || node == self.tally.node.as_bytes() {
             return &mut self.tally;
         }
@@ -106,6 +117,7 @@ impl<'s> Fold<'s> {
     pub(super) fn block(&mut self, scanned: &Scanned) {
         let scan = &scanned.scan;
         self.seen(scanned, true);
+        self.close(scan.stamps);
         if !self.is_log() || self.nodes_in_lines() {
             return;
         }
@@ -228,10 +240,51 @@ impl<'s> Fold<'s> {
         let occurrences = scanned.scan.occurrences_of(entry);
         for occurrence in occurrences {
             self.occurrence(scanned, entry, occurrence, suspect);
+            if entry.time.is_none() && !suspect {
+                self.unplaced(scanned, entry, occurrence.signal);
+            }
         }
         if matches!(entry.level, Level::Fatal | Level::Critical | Level::Error) && self.is_log() {
             self.error(scanned, entry, occurrences, suspect);
         }
+    }
+
+    /// Keeps a record that is worth a mark and has no stamp, with what is known of its time.
+    fn unplaced(&mut self, scanned: &Scanned, entry: &Entry, signal: u16) {
+        if self.rules.signals.signal(signal).mark.is_none() {
+            return;
+        }
+        let (after, before) = scanned.scan.neighbors_of(entry);
+        // Where the block has none before it, the last of the blocks before is it.
+        let after = after.or(self.before_block);
+        let at = usize::from(signal);
+        let unplaced = &mut self.tally_of(scanned, entry).signals[at].unplaced;
+        if unplaced.len() >= MARKS_MAX {
+            return;
+        }
+        unplaced.push(Unplaced {
+            evidence: evidence(scanned, entry),
+            after,
+            before,
+        });
+        let place = unplaced.len() - 1;
+        if before.is_none() {
+            let node = entry.node.of(&scanned.block.bytes).to_vec();
+            self.open.push((node, at, place));
+        }
+    }
+
+    /// A block begins: its first stamp stands behind what is open, and its last before what the next block begins with.
+    fn close(&mut self, stamps: Option<(Timestamp, Timestamp)>) {
+        self.before_block = self.stamped;
+        let Some((first, last)) = stamps else { return };
+        for (node, signal, place) in std::mem::take(&mut self.open) {
+            let unplaced = &mut self.tally_named(&node).signals[signal].unplaced;
+            if let Some(one) = unplaced.get_mut(place) {
+                one.before = Some(first);
+            }
+        }
+        self.stamped = Some(last);
     }
 
     /// Notes a record that holds a signal's literal and does not fit it.

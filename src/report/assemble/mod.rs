@@ -37,6 +37,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         complete: analysis.is_complete(),
+        redacted: false,
         since: analysis.period.since.map(bound),
         until: analysis.period.until.map(bound),
         environment: logged.map(environment).collect(),
@@ -330,6 +331,7 @@ impl Context<'_> {
                 per_minute: count,
                 at: Timestamp::from_minute(minute).iso(facts.zone),
             }),
+            holds: holds(signal),
             by: BTreeMap::new(),
             top: BTreeMap::new(),
             distinct: BTreeMap::new(),
@@ -383,6 +385,22 @@ impl Context<'_> {
             ..self.evidence(one)
         }
     }
+}
+
+/// What the counted fields of a signal hold.
+fn holds(signal: &Signal) -> BTreeMap<String, String> {
+    let counted = signal.fields.iter().enumerate();
+    let counted = counted.filter(|(_, field)| field.tally != TallyKind::Not);
+    let held = counted.map(|(at, field)| {
+        let is_derived = signal.derived.iter().any(|it| it.field == at);
+        let kind = if is_derived {
+            "class"
+        } else {
+            field.kind.name()
+        };
+        (field.name.clone(), kind.to_owned())
+    });
+    held.collect()
 }
 
 fn environment(facts: &NodeFacts) -> Environment {

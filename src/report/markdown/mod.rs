@@ -4,7 +4,7 @@
 mod analysis;
 mod behavior;
 mod environment;
-mod page;
+pub(in crate::report) mod page;
 mod remainder;
 mod situation;
 mod wals;

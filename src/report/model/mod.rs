@@ -19,7 +19,7 @@ use crate::vocab::{Level, Severity};
 
 mod timeline;
 
-pub use timeline::{Gap, Mark, Series, Strip, StripRow, Timeline};
+pub use timeline::{Gap, Mark, PositionSeries, Series, Strip, StripRow, Timeline, Unplaced};
 
 /// The schema's name.
 pub const SCHEMA: &str = "casdiag.report/1";
@@ -33,6 +33,9 @@ pub struct Report {
     pub tool: Tool,
     /// Whether everything recognised was read whole.
     pub complete: bool,
+    /// Whether names, addresses, paths, queries and literals are masked.
+    #[serde(default)]
+    pub redacted: bool,
     /// Records before this local time were left out.
     pub since: Option<String>,
     /// Records from this local time on were left out.
@@ -255,6 +258,9 @@ pub struct SignalRow {
     pub last: Option<String>,
     /// The busiest minute.
     pub peak: Option<Peak>,
+    /// What each counted field holds: the kind of its hole, or `class` for one that is computed.
+    #[serde(default)]
+    pub holds: BTreeMap<String, String>,
     /// Counts by value of the fields that have few values.
     pub by: BTreeMap<String, BTreeMap<String, u64>>,
     /// The most frequent values of the fields that have many.

@@ -3,8 +3,9 @@
 //! that grows beyond a screen is laid out again with smaller shares.
 
 mod conclusions;
-mod page;
+pub(in crate::report) mod page;
 mod remarks;
+mod spark;
 mod table;
 mod wals;
 

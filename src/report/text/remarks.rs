@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::REDACTED;
 use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
 use crate::report::figures::{beyond_cap, counted, difference, length, names, share, thousands};
@@ -31,6 +32,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     coverage(report, page);
     not_observable(report, page);
     inputs(report, page);
+    if report.redacted {
+        page.remark("masked", REDACTED, 2);
+    }
     elsewhere(report, page);
 }
 

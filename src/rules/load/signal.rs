@@ -51,6 +51,7 @@ pub(super) fn compile_signal(
             fields[at].tally = tally;
         }
     }
+    let positions = positions(declared, &fields, origin)?;
     if fields.len() > FIELDS_MAX {
         let message = format!(
             "the signal has {} fields, more than {FIELDS_MAX}",
@@ -76,8 +77,24 @@ pub(super) fn compile_signal(
         derived,
         context: None,
         benign: declared.benign,
+        positions,
         mark: declared.mark,
     })
+}
+
+/// The fields that hold positions.
+fn positions(
+    declared: &SignalDecl,
+    fields: &[Field],
+    origin: Origin<'_>,
+) -> Result<Vec<usize>, LoadError> {
+    let place = |name: &Spanned<String>| {
+        let found = fields
+            .iter()
+            .position(|field| field.name == *name.get_ref());
+        found.ok_or_else(|| unknown_field(origin, name, fields, declared.id.get_ref()))
+    };
+    declared.positions.iter().map(place).collect()
 }
 
 fn format(declared: &SignalDecl, origin: Origin<'_>) -> Result<Format, LoadError> {

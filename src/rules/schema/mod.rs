@@ -114,6 +114,9 @@ pub struct SignalDecl {
     pub always: bool,
     /// The kind of mark that its occurrences get on the time axis.
     pub mark: Option<MarkKind>,
+    /// Fields that hold positions in a log: they are followed over time.
+    #[serde(default)]
+    pub positions: Vec<Spanned<String>>,
     /// What to collect where it cannot be observed.
     pub collect: Option<String>,
     /// Lines that are it, with the fields they must give.

@@ -1,6 +1,7 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
 mod counter;
+mod extent;
 mod rate;
 mod signal;
 mod stall;
@@ -8,9 +9,10 @@ mod stall;
 use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
+pub use extent::Extent;
 pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
-    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
+    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
 
@@ -154,6 +156,7 @@ impl NodeTally {
             let values = signal.fields.iter().map(|_| Values::default()).collect();
             SignalTally {
                 values,
+                positions: signal.positions.iter().map(|_| Extent::default()).collect(),
                 ..SignalTally::default()
             }
         });
