@@ -359,6 +359,9 @@ fn written(measure: &Measure, by_hour: bool) -> String {
     let Some(count) = measure.count else {
         return "n/o".to_owned();
     };
+    if count == 0 {
+        return "0".to_owned();
+    }
     let count = figures::thousands(count);
     match (measure.severity, measure.per_hour) {
         (Some(severity), _) if count == "1" => severity.word().to_owned(),

@@ -155,6 +155,23 @@ fn what_a_log_cannot_show_is_neither_new_nor_gone() {
 }
 
 #[test]
+fn signals_of_a_log_that_is_not_there_are_not_gone() {
+    let root = |name: &str| samples().join(name).to_str().unwrap().to_owned();
+    // Only report-000 has a log of the soak.
+    let ran = diff(
+        &root("report-000"),
+        &root("report-001"),
+        &["--format", "json", "--fail-on", "never"],
+    );
+    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        direction(&found, "signal", "soak-checkpoint-passed", ""),
+        "unknown"
+    );
+    assert_eq!(direction(&found, "signal", "client-gone", ""), "gone");
+}
+
+#[test]
 fn the_exit_code_is_for_what_is_new_or_worse_at_the_level() {
     let good = folder("n1", &log(0, 59, ""));
     let bad = folder("n1", &log(300, 59, ""));

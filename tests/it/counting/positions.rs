@@ -133,11 +133,12 @@ fn where_a_block_ends_does_not_matter() {
     use casdiag::intake::Limits;
     let mut log = String::new();
     for at in 0..400 {
-        log += &format!(
+        let line = format!(
             "07:{:02}:{:02},012 ctrl-1 HA repl: standby[0] lsn=340 < stream_ceiling_lsn=342 (committed_lsn=341) → stream WAL batches\n",
             at / 60,
             at % 60
         );
+        log += &line;
         if at % 7 == 0 {
             log += "[xce-test-ha] round 2: kill ctrl-3, expect failover\n";
         }

@@ -185,7 +185,7 @@ fn read_again(text: &str) -> BTreeMap<String, (String, Option<String>, Option<St
         };
         let said: String = case
             .descendants()
-            .filter(|it| it.is_text())
+            .filter(roxmltree::Node::is_text)
             .filter_map(|it| it.text())
             .collect();
         let name = format!(
