@@ -16,7 +16,8 @@ pub fn read(format: Format, bytes: &[u8]) {
         assert!(record.time.is_none() || stamp.is_some());
         if let Some(exception) = exception::of(&record) {
             assert!(exception.text_at <= record.message.len());
-            exception::nested(&record, exception, |code| assert_ne!(code, exception.code));
+            let further = std::iter::once(record.rest);
+            exception::nested(&record, exception, further, |code| assert_ne!(code, exception.code));
         }
     }
     let base = super::rule_base::built_in();

@@ -30,6 +30,7 @@ impl RecordAt {
             record: &record,
             exception,
             whole: &self.bytes[start..],
+            ahead: &self.bytes[start..],
         }))
     }
 }

@@ -14,7 +14,7 @@ pub use trial::try_sample;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
@@ -111,11 +111,14 @@ pub struct Progress {
     pub done: AtomicU64,
     /// Stored bytes to read, once known.
     pub total: AtomicU64,
+    /// Members that were met in packed archives, which are unpacked before anything is read.
+    pub unpacked: AtomicU64,
 }
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
+        progress.unpacked.fetch_add(1, Ordering::Relaxed);
         inputs::useful(name, start, &plan.layout)
     })?;
     analyze_found(plan, found, &[], rules, progress)
@@ -138,9 +141,7 @@ pub fn analyze_found(
             source,
         })?;
     let looked = pool.install(|| inputs::look(found, plan));
-    progress
-        .total
-        .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
+    progress.total.store(looked.bytes(), Ordering::Relaxed);
     let nodes = run::scan(&pool, plan, &looked, rules, progress);
     let wals = match plan.listing {
         Some(_) => Vec::new(),

@@ -8,8 +8,6 @@ mod grep;
 mod problems;
 mod suspects;
 
-use memchr::memchr_iter;
-
 pub use found::{Entry, Neighbors, Occurrence, Scan};
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
@@ -18,7 +16,7 @@ pub use suspects::{GAP, gap};
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
 use crate::record::{Record, offset_in};
-use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
+use crate::signals::{FIELDS_MAX, Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
@@ -94,43 +92,7 @@ impl Scanner<'_> {
     /// Scans one block.
     pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
-        let is_head = context.format.spec().is_head;
-        let mut head = None;
-        let mut line_at = 0;
-        let ends = memchr_iter(b'\n', bytes)
-            .map(|end| end + 1)
-            .chain((!bytes.ends_with(b"\n")).then_some(bytes.len()));
-        for end in ends {
-            if line_at == bytes.len() {
-                break;
-            }
-            let line = &bytes[line_at..];
-            let nuls = if line[0] == 0 {
-                line.iter()
-                    .take_while(|&&b| b == 0)
-                    .count()
-                    .min(end - line_at)
-            } else {
-                0
-            };
-            if is_head(&line[nuls..]) {
-                if let Some(head) = head.replace(Head::new(line_at + nuls, end, pass.scan.lines)) {
-                    pass.record(head, line_at);
-                }
-            } else if head.is_none() && !context.continues {
-                pass.scan.unparsed_lines += 1;
-            } else {
-                pass.scan.continuation_lines += 1;
-            }
-            if ends_in_cr(&bytes[line_at..end]) {
-                pass.problems.note(ProblemKind::CrLf, pass.scan.lines);
-            }
-            pass.scan.lines += 1;
-            line_at = end;
-        }
-        if let Some(head) = head {
-            pass.record(head, bytes.len());
-        }
+        pass.lines();
         pass.finish()
     }
 }
@@ -161,8 +123,14 @@ struct Pass<'s, 'b> {
     scanner: &'s Scanner<'s>,
     bytes: &'b [u8],
     context: BlockContext,
+    /// Whether the format's lines name their node.
+    nodes_in_lines: bool,
+    /// Whether records outside of a period are left out.
+    in_period: bool,
     scan: Scan,
     hits: Hits,
+    /// Where lines stand that continue the record and may hold an exception: those that are no stack frames.
+    further: Vec<(usize, usize)>,
     suspects: Suspects,
     problems: Problems,
     query: OpenQuery,
@@ -179,6 +147,8 @@ impl<'s, 'b> Pass<'s, 'b> {
             scanner,
             bytes,
             context,
+            nodes_in_lines: context.format.spec().nodes_in_lines,
+            in_period: scanner.period.is_bounded(),
             scan: Scan {
                 // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
                 entries: Vec::with_capacity(bytes.len() / 4096),
@@ -186,12 +156,66 @@ impl<'s, 'b> Pass<'s, 'b> {
                 ..Scan::default()
             },
             hits: Hits::default(),
+            further: Vec::new(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
             query: OpenQuery::default(),
             days: 0,
             before: None,
             open_from: 0,
+        }
+    }
+
+    /// All lines.
+    fn lines(&mut self) {
+        let BlockContext {
+            format, continues, ..
+        } = self.context;
+        let bytes = self.bytes;
+        let mut head: Option<Head> = None;
+        let mut line_at = 0;
+        loop {
+            let line = &bytes[line_at..];
+            let nuls = leading_nuls(line);
+            let next = format.is_head(&line[nuls..]);
+            // In one place, so that it becomes a part of this loop.
+            if (next || line.is_empty())
+                && let Some(head) = head.take()
+            {
+                self.record(head, line_at);
+            }
+            if line.is_empty() {
+                return;
+            }
+            let end = memchr::memchr(b'\n', line).map_or(bytes.len(), |at| line_at + at + 1);
+            if next {
+                head = Some(Head::new(line_at + nuls, end, self.scan.lines));
+                self.further.clear();
+            } else {
+                self.go_on(line_at, end, head.is_none() && !continues);
+            }
+            if ends_in_cr(&bytes[line_at..end]) {
+                self.problems.note(ProblemKind::CrLf, self.scan.lines);
+            }
+            self.scan.lines += 1;
+            line_at = end;
+        }
+    }
+
+    /// A line that begins no record.
+    #[inline]
+    fn go_on(&mut self, start: usize, end: usize, is_lost: bool) {
+        if is_lost {
+            self.scan.unparsed_lines += 1;
+            return;
+        }
+        self.scan.continuation_lines += 1;
+        if exception::is_frame(&self.bytes[start..end]) {
+            return;
+        }
+        match self.further.last_mut() {
+            Some((_, last)) if *last == start => *last = end,
+            _ => self.further.push((start, end)),
         }
     }
 
@@ -203,10 +227,10 @@ impl<'s, 'b> Pass<'s, 'b> {
         let Some(mut record) = parsed else {
             return;
         };
-        if self.context.format.spec().nodes_in_lines {
+        if self.nodes_in_lines {
             self.date(&mut record);
         }
-        if !self.scanner.period.holds(record.time) {
+        if self.in_period && !self.scanner.period.holds(record.time) {
             self.scan.continuation_lines -= self.scan.lines - line - 1;
             return;
         }
@@ -225,6 +249,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             record: &record,
             exception,
             whole: &self.bytes[message_at..end],
+            ahead: &self.bytes[message_at..],
         };
         self.scanner.signals.find(
             self.context.format,
@@ -235,7 +260,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         if let Some(grep) = self.scanner.grep {
             grep.count(&record, &self.hits, &mut self.scan.grep);
         }
-        let worse = record.level.may_be_in_err_log() || self.context.format.spec().nodes_in_lines;
+        let worse = record.level.may_be_in_err_log() || self.nodes_in_lines;
         let is_entry = worse
             || exception.is_some()
             || in_run
@@ -306,7 +331,9 @@ impl<'s, 'b> Pass<'s, 'b> {
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();
         if let Some(exception) = exception {
-            exception::nested(record, exception, |code| scan.nested.push(code));
+            let further = self.further.iter();
+            let further = further.map(|&(start, end)| &self.bytes[start..end]);
+            exception::nested(record, exception, further, |code| scan.nested.push(code));
             if scan.version.is_none() {
                 scan.version = version_of(self.bytes, start, end);
             }
@@ -314,13 +341,13 @@ impl<'s, 'b> Pass<'s, 'b> {
         let message_at = start + record.message_at(&self.bytes[start..end]);
         let from = scan.occurrences.len();
         for hit in &self.hits.found {
-            let fields = hit.fields.map(|span| {
-                if span.is_empty() {
-                    span
-                } else {
-                    shifted(span, message_at)
+            let mut fields = hit.fields;
+            let named = self.scanner.signals.signal(hit.signal).fields.len();
+            for span in &mut fields[..named.min(FIELDS_MAX)] {
+                if !span.is_empty() {
+                    *span = shifted(*span, message_at);
                 }
-            });
+            }
             scan.occurrences.push(Occurrence {
                 signal: hit.signal,
                 fields,
@@ -371,10 +398,22 @@ impl<'s, 'b> Pass<'s, 'b> {
     }
 }
 
+/// How many NULs its first line begins with.
+#[inline]
+fn leading_nuls(bytes: &[u8]) -> usize {
+    if bytes.first() != Some(&0) {
+        return 0;
+    }
+    bytes.iter().take_while(|&&byte| byte == 0).count()
+}
+
 /// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.
 #[inline]
 fn ends_in_cr(line: &[u8]) -> bool {
-    matches!(line, [.., b'\r', b'\n'] | [.., b'\r'])
+    let (Some(last), before) = (line.last(), line.len().wrapping_sub(2)) else {
+        return false;
+    };
+    *last == b'\r' || *last == b'\n' && line.get(before) == Some(&b'\r')
 }
 
 /// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.

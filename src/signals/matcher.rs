@@ -7,12 +7,11 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, packed};
-
+use super::literals::Literals;
 use super::signal::family;
 use super::{At, Signal, Span, Template};
-use crate::parsers::Format;
 use crate::parsers::exception::Exception;
+use crate::parsers::{FORMATS, Format, Spec};
 use crate::profile::{Cost, Profile};
 use crate::record::Record;
 use crate::vocab::Level;
@@ -27,8 +26,8 @@ pub(crate) const FIELDS_MAX: usize = 12;
 #[derive(Debug)]
 pub struct SignalSet {
     signals: Vec<Signal>,
-    /// By format and level.
-    tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
+    /// By [`Format::index`] and level; nothing where no signal is of the format.
+    tables: Vec<Option<[LevelTable; Level::ALL.len()]>>,
 }
 
 /// The signals that records of one level may be.
@@ -66,17 +65,8 @@ struct Table {
 #[derive(Debug)]
 struct Group {
     literals: Literals,
-    /// By literal: the signals and templates that have it, or a part of it, as their key.
+    /// By literal: the signals and templates that have it as their key.
     users: Vec<Vec<(u16, u16)>>,
-}
-
-/// Finds the first of some literals, and of those that begin at the same place the longest.
-#[derive(Debug)]
-enum Literals {
-    /// With vector instructions alone.
-    Packed(packed::Searcher),
-    /// On machines that lack them.
-    Automaton(AhoCorasick),
 }
 
 /// What is searched: a record and the exception it is.
@@ -88,6 +78,8 @@ pub struct Subject<'r, 'a> {
     pub exception: Option<Exception>,
     /// The record from its message to its end.
     pub whole: &'r [u8],
+    /// Its block from the message on: bytes behind the record are looked at and decide nothing.
+    pub ahead: &'r [u8],
 }
 
 /// A signal found in a record.
@@ -115,18 +107,12 @@ impl SignalSet {
     /// # Panics
     /// Never: the literals of compiled templates are neither empty nor larger than an automaton allows.
     pub fn new(signals: Vec<Signal>) -> Self {
-        let mut formats: Vec<Format> = signals.iter().map(|signal| signal.format).collect();
-        formats.sort_unstable();
-        formats.dedup();
-        let tables = formats
-            .into_iter()
-            .map(|format| {
-                (
-                    format,
-                    Level::ALL.map(|level| LevelTable::new(&signals, format, level)),
-                )
-            })
-            .collect();
+        let levels = |spec: &Spec| {
+            let format = spec.format;
+            let asked = signals.iter().any(|signal| signal.format == format);
+            asked.then(|| Level::ALL.map(|level| LevelTable::new(&signals, format, level)))
+        };
+        let tables = FORMATS.iter().map(levels).collect();
         Self { signals, tables }
     }
 
@@ -159,10 +145,14 @@ impl SignalSet {
     ) {
         hits.found.clear();
         hits.missed.clear();
-        let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else {
+        let Some(Some(levels)) = self.tables.get(format.index()) else {
             return;
         };
         let table = &levels[subject.record.level.index()];
+        let groups = self.groups(table, subject);
+        if groups.is_empty() && table.textless.is_empty() {
+            return;
+        }
         hits.candidates.clear();
         let message = subject.record.message;
         let candidates = &mut hits.candidates;
@@ -170,12 +160,12 @@ impl SignalSet {
             profile.map(|profile| &profile.search),
             message.len(),
             || {
-                for group in self.groups(table, subject) {
-                    let mut from = 0;
-                    while let Some((literal, start)) = group.literals.find(message, from) {
-                        candidates.extend_from_slice(&group.users[literal]);
-                        from = start + 1;
-                    }
+                for group in groups {
+                    group
+                        .literals
+                        .find(subject.ahead, message.len(), |literal| {
+                            candidates.extend_from_slice(&group.users[literal]);
+                        });
                 }
                 !candidates.is_empty()
             },
@@ -398,43 +388,6 @@ impl Table {
     }
 }
 
-impl Literals {
-    #[expect(
-        clippy::expect_used,
-        reason = "fewer than LITERALS_MAX non-empty literals always build"
-    )]
-    fn new(literals: &[&[u8]]) -> Self {
-        let packed = packed::Config::new()
-            .match_kind(packed::MatchKind::LeftmostLongest)
-            .builder()
-            .extend(literals)
-            .build();
-        packed.map_or_else(
-            || {
-                let automaton = AhoCorasick::builder()
-                    .kind(Some(AhoCorasickKind::ContiguousNFA))
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(literals);
-                Self::Automaton(automaton.expect("literals build"))
-            },
-            Self::Packed,
-        )
-    }
-
-    /// The first literal from `from` on: its number, and where it begins.
-    #[inline]
-    fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let found = match self {
-            Self::Packed(searcher) => {
-                let span = aho_corasick::Span::from(from..text.len());
-                searcher.find_in(text, span)
-            }
-            Self::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
-        };
-        found.map(|found| (found.pattern().as_usize(), found.start()))
-    }
-}
-
 impl Group {
     /// The automata for these keys.
     fn all<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<Self> {
@@ -449,11 +402,8 @@ impl Group {
 
     fn new(literals: &[&[u8]], keys: &[&Key]) -> Self {
         let users = literals.iter().map(|literal| {
-            // A shorter literal inside a longer one is found with it.
-            let inside = keys
-                .iter()
-                .filter(|key| memchr::memmem::find(literal, &key.literal).is_some());
-            inside.map(|key| (key.signal, key.template)).collect()
+            let with = keys.iter().filter(|key| key.literal == *literal);
+            with.map(|key| (key.signal, key.template)).collect()
         });
         Self {
             literals: Literals::new(literals),

@@ -4,6 +4,7 @@
 //! [`tally`] holds what is counted.
 
 mod literal;
+mod literals;
 mod matcher;
 mod signal;
 pub mod tally;

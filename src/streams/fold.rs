@@ -331,7 +331,8 @@ impl<'s> Fold<'s> {
     ) {
         let signal = self.rules.signals.signal(found.signal);
         let mut values: [&[u8]; FIELDS_MAX] = [b""; FIELDS_MAX];
-        for (value, span) in values.iter_mut().zip(found.fields) {
+        let spans = found.fields.iter().take(signal.fields.len());
+        for (value, span) in values.iter_mut().zip(spans) {
             *value = span.of(&scanned.block.bytes);
         }
         derive(signal, &mut values);
