@@ -8,21 +8,19 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::facts::ArtifactFacts;
+use super::sniffing::{Sniffed, fault, sniffed};
 use super::wal::Wals;
-use super::wrapped::{self, Wrapped};
+use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
-use crate::intake::{
-    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
-};
-use crate::layout::{Choice, Wal, compare};
-use crate::parsers::{Format, sniff};
+use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::layout::{Wal, compare};
+use crate::parsers::Format;
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
-use crate::scan::{GrepCounts, ProblemKind, Scan};
+use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
-use crate::time::Timestamp;
-use crate::wrappers::Layer;
 
 /// The artifacts, each looked at once.
 pub(super) struct Looked {
@@ -42,17 +40,6 @@ struct Seen {
     skipped: Option<InputFault>,
 }
 
-/// What the scan found in one artifact.
-#[derive(Debug, Default)]
-pub(super) struct ArtifactFacts {
-    pub(super) lines: u64,
-    pub(super) error: Option<String>,
-    records: u64,
-    span: Option<(Timestamp, Timestamp)>,
-    grep: GrepCounts,
-    problems: Vec<InputFault>,
-}
-
 /// What the scan found of one node.
 #[derive(Debug)]
 pub(super) struct NodeScan {
@@ -60,129 +47,6 @@ pub(super) struct NodeScan {
     /// Nodes that lines of its logs name.
     pub(super) others: Vec<NodeTally>,
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
-}
-
-impl ArtifactFacts {
-    /// Adds a block, in order, whose lines are numbered from `base`.
-    /// `counts`: whether its records are log records.
-    pub(super) fn add(&mut self, scan: &Scan, base: u64, counts: bool) {
-        if scan.unparsed_lines > 0 {
-            let line = base + scan.unparsed_line;
-            self.note(ProblemKind::UnparsedLines, line, scan.unparsed_lines);
-        }
-        for problem in &scan.problems {
-            self.note(problem.kind, base + problem.line, problem.count);
-        }
-        self.lines += scan.lines;
-        self.records += if counts { scan.records } else { 0 };
-        self.grep.add(scan.grep);
-        if let Some((low, high)) = scan.span {
-            self.span = Some(
-                self.span
-                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
-            );
-        }
-    }
-
-    /// Adds what another node's logs in the same file hold.
-    fn absorb(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.records += other.records;
-        self.grep.add(other.grep);
-        self.error = self.error.take().or(other.error);
-        if let Some((low, high)) = other.span {
-            let (a, b) = self.span.unwrap_or((low, high));
-            self.span = Some((a.min(low), b.max(high)));
-        }
-        for fault in other.problems {
-            let line = fault.line.map_or(0, |line| line - 1);
-            self.note(fault.kind, line, fault.count);
-        }
-    }
-
-    /// Notes a fault whose first line, from 0, is `line`.
-    fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
-        match self
-            .problems
-            .iter_mut()
-            .find(|problem| problem.kind == kind)
-        {
-            Some(problem) => {
-                problem.count += count;
-                problem.line = problem.line.min(Some(line + 1));
-            }
-            None => self.problems.push(InputFault {
-                kind,
-                line: Some(line + 1),
-                count,
-                detail: String::new(),
-            }),
-        }
-    }
-}
-
-/// What the first bytes of an artifact tell.
-struct Sniffed {
-    format: Option<Format>,
-    /// The node that its lines name, if they name one.
-    node: Option<String>,
-    /// The logs in it, if they are wrapped.
-    logs: Vec<Wrapped>,
-    encoding: Encoding,
-    /// The first few bytes, to know the same piece packed and unpacked.
-    start: Vec<u8>,
-    unreadable: Option<InputFault>,
-}
-
-/// How many bytes tell whether two artifacts are the same piece.
-const START_BYTES: usize = 512;
-
-/// Endings of files that may quote a log.
-const DOCUMENTS: &[&str] = &[
-    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
-    "sql", "py", "sh", "rs", "cpp",
-];
-
-fn sniffed(artifact: &Artifact) -> Sniffed {
-    match artifact.sample() {
-        Ok((sample, encoding)) => {
-            let is_document = is_document(&artifact.path);
-            let logs = wrapped::logs(artifact, &sample, is_document);
-            let format = match logs.first() {
-                Some(log) => Some(log.format),
-                None => sniff(&sample)
-                    .filter(|_| !is_document)
-                    .or_else(|| empty_log(artifact, &sample)),
-            };
-            Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                logs,
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            }
-        }
-        Err(error) => Sniffed {
-            format: None,
-            node: None,
-            logs: Vec::new(),
-            encoding: Encoding::Plain,
-            start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
-    }
-}
-
-/// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
-    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
-        return u64::MAX;
-    }
-    if wrapped::is_wrapped(start) {
-        return u64::MAX;
-    }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Tells every artifact's format and place.
@@ -275,7 +139,11 @@ fn places(
         None => sniffed[at].node.as_deref(),
     };
     let told: Vec<Option<&str>> = streams.iter().map(told).collect();
-    let paths: Vec<&Artifact> = streams.iter().map(|&(at, _)| &artifacts[at]).collect();
+    let path = |&(at, log): &(usize, Option<usize>)| {
+        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
+        file.unwrap_or(&artifacts[at])
+    };
+    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
     let all = place_all(&paths, &told, names);
     let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
     for ((at, log), place) in streams.into_iter().zip(all) {
@@ -304,36 +172,6 @@ fn places(
     places.into_values().collect()
 }
 
-/// Whether a file quotes logs and is none: a ticket, a report, a table.
-fn is_document(path: &str) -> bool {
-    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
-}
-
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
-        let detail = "named like a server's log, but no record begins in its first 64 KiB";
-        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
-    })
-}
-
-/// A log's empty file is a log: an empty err.log says that nothing went wrong.
-fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
-}
-
-fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
-    let why = error
-        .source()
-        .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault::of(kind, format!("{error}{why}"))
-}
-
 impl Looked {
     /// Stored bytes of what will be read.
     pub(super) fn bytes(&self) -> u64 {
@@ -352,19 +190,25 @@ impl Looked {
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
         plan_logs(read.flat_map(|(artifact, seen)| {
-            let source = move |stream, place: &Place, format| {
+            let source = move |stream, place: &Place, format, is_excerpt| {
                 let source = Source {
                     artifact,
                     stream,
                     format,
+                    is_excerpt,
                 };
                 (place.clone(), source)
             };
             let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let plain = plain.map(|format| source(0, &seen.place, format));
+            let plain = plain.map(|format| source(0, &seen.place, format, false));
             let logs = seen.logs.iter().enumerate();
             let wrapped = logs.filter_map(move |(stream, log)| {
-                Some(source(stream, log.place.as_ref()?, log.format))
+                Some(source(
+                    stream,
+                    log.place.as_ref()?,
+                    log.format,
+                    log.is_excerpt,
+                ))
             });
             plain.into_iter().chain(wrapped)
         }))
@@ -394,10 +238,32 @@ impl Looked {
 }
 
 impl Looked {
-    /// The wrappers around a log, and whether it is the first of its file; `None` if nothing is.
-    pub(super) fn wrapped(&self, source: Source) -> Option<(&[Layer], bool)> {
-        let log = self.artifacts[source.artifact].logs.get(source.stream)?;
-        Some((&log.layers, source.stream == 0))
+    /// How a log is wrapped; `None` if it is not.
+    pub(super) fn wrapped(&self, source: Source) -> Option<&Wrapped> {
+        self.artifacts[source.artifact].logs.get(source.stream)
+    }
+
+    /// What wrappers tell of the clock of a node's logs, if it is the same of all.
+    fn clock(&self, tally: &NodeTally) -> Clock {
+        let logs = self.artifacts.iter().filter(|seen| seen.is_read());
+        let told = logs.flat_map(|seen| {
+            let plain = (seen.format.is_some() && seen.logs.is_empty())
+                .then_some((&seen.place, Clock::Unknown));
+            let wrapped = seen
+                .logs
+                .iter()
+                .filter_map(|log| Some((log.place.as_ref()?, log.clock)));
+            plain.into_iter().chain(wrapped)
+        });
+        let mut told = told
+            .filter(|(place, _)| place.run == tally.run && place.node == tally.node)
+            .map(|(_, clock)| clock);
+        let first = told.next().unwrap_or_default();
+        if told.all(|clock| clock == first) {
+            first
+        } else {
+            Clock::Unknown
+        }
     }
 }
 
@@ -448,6 +314,11 @@ pub(super) fn assemble(
         tally.seen.wal = true;
         tallies.push(tally);
     }
+    let clock = |tally: &NodeTally| {
+        let node = (tally.run.clone(), tally.node.clone());
+        (node, looked.clock(tally))
+    };
+    let mut clocks: BTreeMap<(String, String), Clock> = tallies.iter().map(clock).collect();
     let inputs = looked
         .artifacts
         .into_iter()
@@ -458,7 +329,15 @@ pub(super) fn assemble(
         .into_iter()
         .map(|tally| {
             let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
+            let clock = clocks.remove(&(tally.run.clone(), tally.node.clone()));
             let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+            facts.zone = clock.unwrap_or_default().zone(facts.zone);
+            // An hour that summer takes away is no silence.
+            let zone = facts.zone;
+            facts
+                .tally
+                .gaps
+                .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
             facts.wal = found.unwrap_or_default();
             rules.count_wal(&mut facts);
             facts
@@ -500,7 +379,15 @@ fn joined(tallies: Vec<NodeTally>) -> Vec<NodeTally> {
 }
 
 impl Seen {
-    fn facts(self, found: ArtifactFacts) -> InputFacts {
+    fn facts(self, mut found: ArtifactFacts) -> InputFacts {
+        for beyond in self
+            .logs
+            .iter()
+            .map(|log| log.beyond)
+            .filter(|it| it.count > 0)
+        {
+            found.note(ProblemKind::UnparsedLines, beyond.first - 1, beyond.count);
+        }
         let mut problems = found.problems;
         problems.extend(self.skipped);
         if let Some(detail) = found.error {
@@ -514,6 +401,11 @@ impl Seen {
         problems.sort_by_key(|problem| (problem.kind, problem.line));
         let counts_records = self.format.iter().any(|it| it.spec().counts_records)
             || self.logs.iter().any(|log| log.format.spec().counts_records);
+        let wrapper = self
+            .logs
+            .first()
+            .map(|log| log.wrapper.clone())
+            .filter(|it| !it.is_empty());
         let mut nodes: Vec<String> = Vec::new();
         for place in self.logs.into_iter().filter_map(|log| log.place) {
             if !nodes.contains(&place.node) {
@@ -527,6 +419,7 @@ impl Seen {
         };
         InputFacts {
             path: self.artifact.path,
+            wrapper,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
                 None => self.is_segment.then_some(SEGMENT),
