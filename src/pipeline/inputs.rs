@@ -8,19 +8,19 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::facts::ArtifactFacts;
+use super::sniffing::{Sniffed, fault, sniffed};
 use super::wal::Wals;
+use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
-use crate::intake::{
-    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
-};
-use crate::layout::{Choice, Wal, compare};
-use crate::parsers::{Format, sniff};
+use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::layout::{Wal, compare};
+use crate::parsers::Format;
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
-use crate::scan::{GrepCounts, ProblemKind, Scan};
+use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
-use crate::time::Timestamp;
 
 /// The artifacts, each looked at once.
 pub(super) struct Looked {
@@ -33,20 +33,11 @@ struct Seen {
     artifact: Artifact,
     place: Place,
     format: Option<Format>,
+    /// Its logs, if they are wrapped.
+    logs: Vec<Wrapped>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
-}
-
-/// What the scan found in one artifact.
-#[derive(Debug, Default)]
-pub(super) struct ArtifactFacts {
-    pub(super) lines: u64,
-    pub(super) error: Option<String>,
-    records: u64,
-    span: Option<(Timestamp, Timestamp)>,
-    grep: GrepCounts,
-    problems: Vec<InputFault>,
 }
 
 /// What the scan found of one node.
@@ -58,99 +49,9 @@ pub(super) struct NodeScan {
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
 }
 
-impl ArtifactFacts {
-    /// Adds a block, in order.
-    pub(super) fn add(&mut self, scan: &Scan) {
-        if scan.unparsed_lines > 0 {
-            self.note(ProblemKind::UnparsedLines, self.lines, scan.unparsed_lines);
-        }
-        for problem in &scan.problems {
-            self.note(problem.kind, self.lines + problem.line, problem.count);
-        }
-        self.lines += scan.lines;
-        self.records += scan.records;
-        self.grep.add(scan.grep);
-        if let Some((low, high)) = scan.span {
-            self.span = Some(
-                self.span
-                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
-            );
-        }
-    }
-
-    /// Notes a fault whose first line, from 0, is `line`.
-    fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
-        match self
-            .problems
-            .iter_mut()
-            .find(|problem| problem.kind == kind)
-        {
-            Some(problem) => problem.count += count,
-            None => self.problems.push(InputFault {
-                kind,
-                line: Some(line + 1),
-                count,
-                detail: String::new(),
-            }),
-        }
-    }
-}
-
-/// What the first bytes of an artifact tell.
-struct Sniffed {
-    format: Option<Format>,
-    /// The node that its lines name, if they name one.
-    node: Option<String>,
-    encoding: Encoding,
-    /// The first few bytes, to know the same piece packed and unpacked.
-    start: Vec<u8>,
-    unreadable: Option<InputFault>,
-}
-
-/// How many bytes tell whether two artifacts are the same piece.
-const START_BYTES: usize = 512;
-
-/// Endings of files that may quote a log.
-const DOCUMENTS: &[&str] = &[
-    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
-    "sql", "py", "sh", "rs", "cpp",
-];
-
-fn sniffed(artifact: &Artifact) -> Sniffed {
-    match artifact.sample() {
-        Ok((sample, encoding)) => {
-            let format = sniff(&sample)
-                .filter(|_| !is_document(&artifact.path))
-                .or_else(|| empty_log(artifact, &sample));
-            Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            }
-        }
-        Err(error) => Sniffed {
-            format: None,
-            node: None,
-            encoding: Encoding::Plain,
-            start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
-    }
-}
-
-/// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
-    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
-        return u64::MAX;
-    }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
-}
-
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
-    let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
+    let mut sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
     let is_segment = wals.is_segment(found.artifacts.len());
@@ -158,7 +59,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
         &found.artifacts,
         &mut wals,
         &is_segment,
-        &sniffed,
+        &mut sniffed,
         &plan.names,
     );
     let mut artifacts: Vec<Seen> = Vec::new();
@@ -168,14 +69,15 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
         let Sniffed {
             format,
             node: _,
+            logs,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, unreadable) = if is_segment {
-            (None, None)
+        let (format, logs, unreadable) = if is_segment {
+            (None, Vec::new(), None)
         } else {
-            (format, unreadable)
+            (format, logs, unreadable)
         };
         if let Some(format) = format {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
@@ -191,6 +93,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             artifact,
             place,
             format,
+            logs,
             is_segment,
             skipped: unreadable,
         });
@@ -217,16 +120,42 @@ fn places(
     artifacts: &[Artifact],
     wals: &mut Wals,
     is_segment: &[bool],
-    sniffed: &[Sniffed],
+    sniffed: &mut [Sniffed],
     names: &Names,
 ) -> Vec<Place> {
     let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
-    let told: Vec<Option<&str>> = logs.iter().map(|&at| sniffed[at].node.as_deref()).collect();
-    let placed = place_all(&of(&logs), &told, names);
-    let beside: Vec<(&Artifact, &Place)> = of(&logs).into_iter().zip(&placed).collect();
+    let streams: Vec<(usize, Option<usize>)> = logs
+        .iter()
+        .flat_map(|&at| match sniffed[at].logs.len() {
+            0 => vec![(at, None)],
+            count => (0..count).map(|log| (at, Some(log))).collect(),
+        })
+        .collect();
+    let told = |&(at, log): &(usize, Option<usize>)| match log {
+        Some(log) => sniffed[at].logs[log].node.as_deref(),
+        None => sniffed[at].node.as_deref(),
+    };
+    let told: Vec<Option<&str>> = streams.iter().map(told).collect();
+    let path = |&(at, log): &(usize, Option<usize>)| {
+        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
+        file.unwrap_or(&artifacts[at])
+    };
+    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
+    let all = place_all(&paths, &told, names);
+    let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
+    for ((at, log), place) in streams.into_iter().zip(all) {
+        if let Some(log) = log {
+            sniffed[at].logs[log].put(place.clone());
+        }
+        placed.entry(at).or_insert(place);
+    }
+    let beside: Vec<(&Artifact, &Place)> = placed
+        .iter()
+        .map(|(&at, place)| (&artifacts[at], place))
+        .collect();
     let mut places = wals.place(artifacts, &beside, names);
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
@@ -239,38 +168,8 @@ fn places(
         };
         (at, place)
     }));
-    places.extend(logs.into_iter().zip(placed));
+    places.extend(placed);
     places.into_values().collect()
-}
-
-/// Whether a file quotes logs and is none: a ticket, a report, a table.
-fn is_document(path: &str) -> bool {
-    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
-}
-
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
-        let detail = "named like a server's log, but no record begins in its first 64 KiB";
-        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
-    })
-}
-
-/// A log's empty file is a log: an empty err.log says that nothing went wrong.
-fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
-}
-
-fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
-    let why = error
-        .source()
-        .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault::of(kind, format!("{error}{why}"))
 }
 
 impl Looked {
@@ -290,27 +189,42 @@ impl Looked {
             .iter()
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
-        plan_logs(read.filter_map(|(artifact, seen)| {
-            Some((
-                seen.place.clone(),
-                Source {
+        plan_logs(read.flat_map(|(artifact, seen)| {
+            let source = move |stream, place: &Place, format, is_excerpt| {
+                let source = Source {
                     artifact,
-                    format: seen.format?,
-                },
-            ))
+                    stream,
+                    format,
+                    is_excerpt,
+                };
+                (place.clone(), source)
+            };
+            let plain = seen.format.filter(|_| seen.logs.is_empty());
+            let plain = plain.map(|format| source(0, &seen.place, format, false));
+            let logs = seen.logs.iter().enumerate();
+            let wrapped = logs.filter_map(move |(stream, log)| {
+                Some(source(
+                    stream,
+                    log.place.as_ref()?,
+                    log.format,
+                    log.is_excerpt,
+                ))
+            });
+            plain.into_iter().chain(wrapped)
         }))
     }
 
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
     pub(super) fn open(
         &self,
-        artifact: usize,
+        source: Source,
         progress: &Progress,
     ) -> Result<Box<dyn Read + Send>, String> {
-        let seen = &self.artifacts[artifact];
-        progress
-            .done
-            .fetch_add(seen.artifact.bytes, Ordering::Relaxed);
+        let seen = &self.artifacts[source.artifact];
+        // Of a file with several logs that are read one after another, each is a part of the progress.
+        let parts = u64::try_from(seen.logs.len()).unwrap_or(1).max(1);
+        let part = seen.artifact.bytes / parts;
+        progress.done.fetch_add(part, Ordering::Relaxed);
         let (reader, _) = seen
             .artifact
             .open()
@@ -320,6 +234,36 @@ impl Looked {
             Some(bytes) => Box::new(reader.take(bytes)),
             None => reader,
         })
+    }
+}
+
+impl Looked {
+    /// How a log is wrapped; `None` if it is not.
+    pub(super) fn wrapped(&self, source: Source) -> Option<&Wrapped> {
+        self.artifacts[source.artifact].logs.get(source.stream)
+    }
+
+    /// What wrappers tell of the clock of a node's logs, if it is the same of all.
+    fn clock(&self, tally: &NodeTally) -> Clock {
+        let logs = self.artifacts.iter().filter(|seen| seen.is_read());
+        let told = logs.flat_map(|seen| {
+            let plain = (seen.format.is_some() && seen.logs.is_empty())
+                .then_some((&seen.place, Clock::Unknown));
+            let wrapped = seen
+                .logs
+                .iter()
+                .filter_map(|log| Some((log.place.as_ref()?, log.clock)));
+            plain.into_iter().chain(wrapped)
+        });
+        let mut told = told
+            .filter(|(place, _)| place.run == tally.run && place.node == tally.node)
+            .map(|(_, clock)| clock);
+        let first = told.next().unwrap_or_default();
+        if told.all(|clock| clock == first) {
+            first
+        } else {
+            Clock::Unknown
+        }
     }
 }
 
@@ -341,7 +285,9 @@ pub(super) fn assemble(
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
-        facts.extend(node.artifacts);
+        for (at, found) in node.artifacts {
+            facts.entry(at).or_default().absorb(found);
+        }
         tallies.push(node.tally);
         tallies.extend(node.others);
     }
@@ -368,6 +314,11 @@ pub(super) fn assemble(
         tally.seen.wal = true;
         tallies.push(tally);
     }
+    let clock = |tally: &NodeTally| {
+        let node = (tally.run.clone(), tally.node.clone());
+        (node, looked.clock(tally))
+    };
+    let mut clocks: BTreeMap<(String, String), Clock> = tallies.iter().map(clock).collect();
     let inputs = looked
         .artifacts
         .into_iter()
@@ -378,7 +329,15 @@ pub(super) fn assemble(
         .into_iter()
         .map(|tally| {
             let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
+            let clock = clocks.remove(&(tally.run.clone(), tally.node.clone()));
             let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+            facts.zone = clock.unwrap_or_default().zone(facts.zone);
+            // An hour that summer takes away is no silence.
+            let zone = facts.zone;
+            facts
+                .tally
+                .gaps
+                .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
             facts.wal = found.unwrap_or_default();
             rules.count_wal(&mut facts);
             facts
@@ -420,7 +379,15 @@ fn joined(tallies: Vec<NodeTally>) -> Vec<NodeTally> {
 }
 
 impl Seen {
-    fn facts(self, found: ArtifactFacts) -> InputFacts {
+    fn facts(self, mut found: ArtifactFacts) -> InputFacts {
+        for beyond in self
+            .logs
+            .iter()
+            .map(|log| log.beyond)
+            .filter(|it| it.count > 0)
+        {
+            found.note(ProblemKind::UnparsedLines, beyond.first - 1, beyond.count);
+        }
         let mut problems = found.problems;
         problems.extend(self.skipped);
         if let Some(detail) = found.error {
@@ -432,20 +399,36 @@ impl Seen {
             });
         }
         problems.sort_by_key(|problem| (problem.kind, problem.line));
-        let counts_records = self
-            .format
-            .is_some_and(|format| format.spec().counts_records);
+        let counts_records = self.format.iter().any(|it| it.spec().counts_records)
+            || self.logs.iter().any(|log| log.format.spec().counts_records);
+        let wrapper = self
+            .logs
+            .first()
+            .map(|log| log.wrapper.clone())
+            .filter(|it| !it.is_empty());
+        let mut nodes: Vec<String> = Vec::new();
+        for place in self.logs.into_iter().filter_map(|log| log.place) {
+            if !nodes.contains(&place.node) {
+                nodes.push(place.node);
+            }
+        }
+        let node = if nodes.is_empty() {
+            self.place.node
+        } else {
+            nodes.join(", ")
+        };
         InputFacts {
             path: self.artifact.path,
+            wrapper,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
                 None => self.is_segment.then_some(SEGMENT),
             },
             counts_records,
             run: self.place.run,
-            node: self.place.node,
+            node,
             bytes: self.artifact.bytes,
-            records: if counts_records { found.records } else { 0 },
+            records: found.records,
             lines: found.lines,
             span: found.span,
             grep: found.grep,

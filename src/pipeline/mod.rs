@@ -1,13 +1,16 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
 mod copies;
+mod facts;
 mod find;
 mod folding;
 mod inputs;
 mod reader;
 mod run;
+mod sniffing;
 mod trial;
 mod wal;
+mod wrapped;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
@@ -119,7 +122,7 @@ pub struct Progress {
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
-        inputs::useful(name, start, &plan.layout)
+        sniffing::useful(name, start, &plan.layout)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }

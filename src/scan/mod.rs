@@ -4,6 +4,7 @@
 //! sequences) is left to `streams`. Text stays in the block and is pointed to.
 
 mod found;
+mod given;
 mod grep;
 mod problems;
 mod suspects;
@@ -15,7 +16,7 @@ pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
-use crate::record::{Record, offset_in};
+use crate::record::{Origin, Record, offset_in};
 use crate::signals::{FIELDS_MAX, Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
@@ -70,7 +71,7 @@ impl Families {
 
 /// What is known of a block before it is scanned.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockContext {
+pub struct BlockContext<'b> {
     /// The format of its records.
     pub format: Format,
     /// Whether records must be compared with those of a twin log.
@@ -79,6 +80,8 @@ pub struct BlockContext {
     pub continues: bool,
     /// Whether the artifact ends with it.
     pub last: bool,
+    /// Where its records are, if it is unwrapped text.
+    pub origin: Option<&'b Origin>,
 }
 
 /// Whether a stamp taken to be of `before`'s day is of the day before: the nodes whose lines share a log have clocks
@@ -90,8 +93,12 @@ fn is_behind(dated: Timestamp, before: Timestamp) -> bool {
 
 impl Scanner<'_> {
     /// Scans one block.
-    pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
+    pub fn scan(&self, bytes: &[u8], context: BlockContext<'_>) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
+        if let Some(origin) = context.origin {
+            pass.given(origin);
+            return pass.finish();
+        }
         pass.lines();
         pass.finish()
     }
@@ -122,11 +129,13 @@ impl Head {
 struct Pass<'s, 'b> {
     scanner: &'s Scanner<'s>,
     bytes: &'b [u8],
-    context: BlockContext,
+    context: BlockContext<'b>,
     /// Whether the format's lines name their node.
     nodes_in_lines: bool,
     /// Whether records outside of a period are left out.
     in_period: bool,
+    /// When the wrapper of the next record says that it was written.
+    wrapped_at: Option<Timestamp>,
     scan: Scan,
     hits: Hits,
     /// Where lines stand that continue the record and may hold an exception: those that are no stack frames.
@@ -142,13 +151,14 @@ struct Pass<'s, 'b> {
 }
 
 impl<'s, 'b> Pass<'s, 'b> {
-    fn new(scanner: &'s Scanner<'s>, bytes: &'b [u8], context: BlockContext) -> Self {
+    fn new(scanner: &'s Scanner<'s>, bytes: &'b [u8], context: BlockContext<'b>) -> Self {
         Self {
             scanner,
             bytes,
             context,
             nodes_in_lines: context.format.spec().nodes_in_lines,
             in_period: scanner.period.is_bounded(),
+            wrapped_at: None,
             scan: Scan {
                 // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
                 entries: Vec::with_capacity(bytes.len() / 4096),
@@ -227,6 +237,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let Some(mut record) = parsed else {
             return;
         };
+        record.time = record.time.or(self.wrapped_at);
         if self.nodes_in_lines {
             self.date(&mut record);
         }
@@ -393,7 +404,10 @@ impl<'s, 'b> Pass<'s, 'b> {
         if self.context.continues {
             self.problems.note(ProblemKind::RecordTooLong, 0);
         }
-        self.scan.problems = self.problems.into_list();
+        self.scan.problems = std::mem::take(&mut self.problems).into_list();
+        if let Some(origin) = self.context.origin {
+            self.place_in_file(origin);
+        }
         self.scan
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
 use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
-use super::{Scanned, mask};
+use super::{Scanned, Source, mask};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{Counter, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced};
@@ -45,6 +45,8 @@ pub struct Fold<'s> {
     /// Nodes that lines name beside the one the path does.
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
+    /// Whether only some of the log's lines are here, so that what is not may still have been.
+    is_excerpt: bool,
     contexts: Contexts,
     /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
     /// line names, the signal, and their place.
@@ -70,12 +72,13 @@ impl FoldRules<'_> {
 
 impl<'s> Fold<'s> {
     /// Goes on with a node's tallies.
-    pub fn new(rules: FoldRules<'s>, tally: NodeTally, format: Format) -> Self {
+    pub fn new(rules: FoldRules<'s>, tally: NodeTally, source: Source) -> Self {
         Self {
             rules,
             tally,
             others: BTreeMap::new(),
-            format,
+            format: source.format,
+            is_excerpt: source.is_excerpt,
             contexts: Contexts::new(rules.signals),
             stamped: None,
             before_block: None,
@@ -176,7 +179,9 @@ impl<'s> Fold<'s> {
         if scan.records > 0 {
             seen.note_kept(self.format);
         }
-        if self.format.spec().counts_records && main {
+        if self.is_excerpt {
+            seen.excerpt |= self.format.spec().counts_records;
+        } else if self.format.spec().counts_records && main {
             seen.main = true;
             for level in Level::ALL {
                 if scan.levels[level.index()] > 0 {

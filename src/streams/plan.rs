@@ -10,8 +10,12 @@ use crate::parsers::Format;
 pub struct Source {
     /// The index of the artifact.
     pub artifact: usize,
+    /// Which of its logs, where a wrapper holds several.
+    pub stream: usize,
     /// Its format.
     pub format: Format,
+    /// Whether only some of its lines are here.
+    pub is_excerpt: bool,
 }
 
 /// The pieces of one log file, oldest first.
@@ -101,7 +105,9 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
+            stream: 0,
             format: Format::ClickHouse,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -123,7 +129,9 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
+            stream: 0,
             format: Format::ClickHouse,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),
