@@ -1,5 +1,5 @@
 //! `casdiag diff`: what is new, gone, more and less in a report against another. One value is compared once and rendered
-//! into each output; a kind of thing to compare is one row of [`KINDS`].
+//! into each output; a kind of thing to compare is one row of `KINDS`.
 
 mod findings;
 mod markdown;
