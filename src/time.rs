@@ -218,10 +218,10 @@ fn pairs(digits: [u8; 8]) -> [u8; 8] {
 
 /// The number that the digits at the start of `word` write, and how many they are; `None` for none and for eight.
 #[inline]
-pub(crate) fn short_number(word: &[u8; 8]) -> Option<(u64, usize)> {
+pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
     const TO_TOP: u64 = u64::from_le_bytes([0x80 - 10; 8]);
-    let word = u64::from_le_bytes(*word) ^ u64::from_le_bytes([b'0'; 8]);
+    let word = u64::from_le_bytes(word) ^ u64::from_le_bytes([b'0'; 8]);
     // What is no digit has its top bit set, or gets it; behind the first such byte others may seem to.
     let others = (word.wrapping_add(TO_TOP) | word) & TOPS;
     let bits = others.trailing_zeros() & !7;
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn up_to_seven_digits_are_read_at_once() {
-        let read = |text: &[u8; 8]| short_number(text);
+        let read = |text: &[u8; 8]| short_number(*text);
         assert_eq!(read(b"7 ] {} <"), Some((7, 1)));
         assert_eq!(read(b"1234567 "), Some((1_234_567, 7)));
         assert_eq!(read(b"0090 123"), Some((90, 4)));

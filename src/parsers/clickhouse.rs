@@ -7,6 +7,10 @@
 //! A head is known by the fixed places of its stamp. Everything up to the next head belongs to the record. Builds before
 //! 2018 have no `{query id}`. A `<...>` inside a message (a lambda's signature) is not a level: fields are read left to
 //! right, and the first `<` after the braces is the level's.
+#![expect(
+    clippy::inline_always,
+    reason = "a part of a head takes longer to hand over than to read"
+)]
 
 use super::sample_lines;
 use crate::record::Record;
@@ -39,10 +43,6 @@ pub(super) fn is_head(line: &[u8]) -> bool {
 }
 
 /// Reads one record, known to begin with a head: the head's fields, the message on the head's line, and the rest.
-#[expect(
-    clippy::inline_always,
-    reason = "a record takes longer to hand over than to read"
-)]
 #[inline(always)]
 pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let (stamp, after) = line.split_first_chunk::<STAMP_BYTES>()?;
@@ -67,7 +67,6 @@ type Bytes<'a> = &'a [u8];
 type Fields<'a> = (u64, Bytes<'a>, Level, Bytes<'a>);
 
 /// ` [ T ] {query id} <Level> logger: `, then the message.
-#[expect(clippy::inline_always, reason = "as for a whole record")]
 #[inline(always)]
 fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
     let (input, thread) = thread(input)?;
@@ -78,11 +77,11 @@ fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
 }
 
 /// The digits up to a space; a number wraps beyond 64 bits: it is a label, not a quantity.
-#[inline]
+#[inline(always)]
 fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
     let mut input = input.strip_prefix(b" [ ")?;
     // Nearly every number has fewer than eight digits.
-    if let Some((number, digits)) = input.first_chunk().and_then(short_number) {
+    if let Some((number, digits)) = input.first_chunk().copied().and_then(short_number) {
         return Some((input[digits..].strip_prefix(b" ] ")?, number));
     }
     let mut number: u64 = 0;
@@ -95,7 +94,7 @@ fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
     Some((input.strip_prefix(b" ] ")?, number))
 }
 
-#[inline]
+#[inline(always)]
 fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
     let input = input.strip_prefix(b"{")?;
     if let [b'}', b' ', after @ ..] = input {
@@ -103,7 +102,7 @@ fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
     }
     // Mostly a UUID.
     if let Some((id, [b'}', b' ', after @ ..])) = input.split_first_chunk::<36>()
-        && !id.iter().fold(false, |any, &byte| any | (byte == b'}'))
+        && id.iter().fold(0, |any, &byte| any | u8::from(byte == b'}')) == 0
     {
         return Some((after, id));
     }
@@ -112,7 +111,7 @@ fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
 }
 
 /// The level; [`Level::None`] for a word that no version prints.
-#[inline]
+#[inline(always)]
 fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
     // Nearly every record's.
     if let Some((word, rest)) = input.split_first_chunk::<8>() {
@@ -135,7 +134,7 @@ fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
 }
 
 /// The source up to the first `": "`; a line that ends in `:` has an empty message.
-#[inline]
+#[inline(always)]
 fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
     match colon(input) {
         Some(at) => (&input[at + 2..], &input[..at]),

@@ -362,7 +362,7 @@ mod tests {
             let further = std::iter::once(further.as_bytes());
             let mut codes = Vec::new();
             nested(&record, of(&record).unwrap(), further, |code| {
-                codes.push(code)
+                codes.push(code);
             });
             codes
         };

@@ -233,14 +233,16 @@ impl<'s, 'b> Pass<'s, 'b> {
     fn record(&mut self, head: Head, end: usize) {
         let Head { start, line, .. } = head;
         let bytes = &self.bytes[start..end];
-        let parsed = self.context.format.parse_split(bytes, head.bytes);
-        let Some(mut record) = parsed else {
+        let mut parsed = self.context.format.parse_split(bytes, head.bytes);
+        // Where it is: to move it, or what is made of it below, costs more than most that is done with it.
+        let Some(record) = &mut parsed else {
             return;
         };
         record.time = record.time.or(self.wrapped_at);
         if self.nodes_in_lines {
-            self.date(&mut record);
+            self.date(record);
         }
+        let record = &*record;
         if self.in_period && !self.scanner.period.holds(record.time) {
             self.scan.continuation_lines -= self.scan.lines - line - 1;
             return;
@@ -254,31 +256,30 @@ impl<'s, 'b> Pass<'s, 'b> {
         let in_run = record
             .time
             .is_some_and(|time| self.suspects.see(time, &mut self.scan));
-        let exception = exception::of(&record);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
-            record: &record,
-            exception,
+            record,
+            exception: exception::of(record),
             whole: &self.bytes[message_at..end],
             ahead: &self.bytes[message_at..],
         };
         self.scanner.signals.find(
             self.context.format,
-            subject,
+            &subject,
             &mut self.hits,
             self.scanner.profile,
         );
         if let Some(grep) = self.scanner.grep {
-            grep.count(&record, &self.hits, &mut self.scan.grep);
+            grep.count(record, &self.hits, &mut self.scan.grep);
         }
         let worse = record.level.may_be_in_err_log() || self.nodes_in_lines;
         let is_entry = worse
-            || exception.is_some()
+            || subject.exception.is_some()
             || in_run
             || !self.hits.found.is_empty()
             || !self.hits.missed.is_empty();
         if is_entry {
-            self.entry(&record, exception, start, end, line);
+            self.entry(&subject, start, end, line);
         }
         if record.time.is_none() && !self.hits.found.is_empty() {
             self.scan.neighbors.push(Neighbors {
@@ -330,14 +331,10 @@ impl<'s, 'b> Pass<'s, 'b> {
         record.time = Some(dated);
     }
 
-    fn entry(
-        &mut self,
-        record: &Record<'_>,
-        exception: Option<exception::Exception>,
-        start: usize,
-        end: usize,
-        line: u64,
-    ) {
+    fn entry(&mut self, subject: &Subject<'_, '_>, start: usize, end: usize, line: u64) {
+        let Subject {
+            record, exception, ..
+        } = *subject;
         let in_open_query = record.level <= Level::Warning && self.query.is_open();
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();

@@ -12,9 +12,12 @@ use super::Literal;
 pub(super) struct Literals {
     texts: Vec<Literal>,
     search: Search,
-    /// By window that is searched for: the texts that hold it, and where in them it begins.
-    windows: Vec<Vec<(usize, usize)>>,
+    /// By window that is searched for.
+    windows: Vec<Holders>,
 }
+
+/// The texts that hold a window, and where in them it begins.
+type Holders = Vec<(usize, usize)>;
 
 #[derive(Debug)]
 enum Search {
@@ -38,7 +41,7 @@ impl Literals {
             13..=24 => 3,
             _ => 4,
         };
-        let mut windows: Vec<(&[u8], Vec<(usize, usize)>)> = Vec::new();
+        let mut windows: Vec<(&[u8], Holders)> = Vec::new();
         for (number, text) in texts.iter().enumerate() {
             let at = rarest(text, length);
             let window = &text[at..text.len().min(at + length)];

@@ -139,7 +139,7 @@ impl SignalSet {
     pub fn find(
         &self,
         format: Format,
-        subject: Subject<'_, '_>,
+        subject: &Subject<'_, '_>,
         hits: &mut Hits,
         profile: Option<&Profile>,
     ) {
@@ -172,12 +172,12 @@ impl SignalSet {
             |any| *any,
         );
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
-            self.try_candidates(table, subject, hits, profile);
+            self.try_candidates(table, *subject, hits, profile);
         }
     }
 
     /// The automata for such a record.
-    fn groups<'t>(&self, level: &'t LevelTable, subject: Subject<'_, '_>) -> &'t [Group] {
+    fn groups<'t>(&self, level: &'t LevelTable, subject: &Subject<'_, '_>) -> &'t [Group] {
         let family = family(subject.record.logger);
         let table = level
             .family(family)
