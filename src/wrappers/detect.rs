@@ -2,7 +2,6 @@
 //!
 //! A wrapper is believed if a share of the lines has it and more lines are of a known format without it than with it.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -111,7 +110,7 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
     };
     let mut prefix = layers[..=split].to_vec();
     prefix[split].key = None;
-    let mut stack = Stack::new(&prefix);
+    let mut stack = Stack::new(&prefix, false);
     let mut found = Samples::default();
     let mut lines = LineReader::new(reader, LINE_MAX);
     while let Some(line) = lines.next() {
@@ -161,7 +160,7 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         let Some(layer) = Layer::of(spec, lines()) else {
             continue;
         };
-        let mut stack = Stack::new(&[layer.clone()]);
+        let mut stack = Stack::new(&[layer.clone()], false);
         let mut found = Samples::default();
         for line in lines() {
             stack.push(line, Place::default(), &mut found);
@@ -202,9 +201,10 @@ impl Layer {
 /// The beginnings of the logs in a text.
 #[derive(Default)]
 struct Samples {
-    samples: BTreeMap<Key<Vec<u8>>, Vec<u8>>,
+    samples: Vec<(Key<Vec<u8>>, Vec<u8>)>,
     beyond: Lines,
-    last: Option<Key<Vec<u8>>>,
+    /// Where the log of the last line is.
+    last: usize,
 }
 
 impl Samples {
@@ -218,7 +218,9 @@ impl Samples {
     ) -> (usize, Vec<Unwrapped>) {
         let mut total = 0;
         let mut logs = Vec::new();
-        for (key, sample) in self.samples {
+        let mut samples = self.samples;
+        samples.sort_unstable();
+        for (key, sample) in samples {
             let inner = best(&sample, depth, claims);
             total += inner.claimed;
             let layer = Layer {
@@ -233,7 +235,7 @@ impl Samples {
 
     /// Tells what stands in the only log.
     fn only(self, layer: &Layer, depth: usize, claims: Claims<'_>) -> (usize, Vec<Unwrapped>) {
-        let sample = self.samples.into_values().next().unwrap_or_default();
+        let sample = self.samples.into_iter().next().map(|(_, sample)| sample).unwrap_or_default();
         let inner = best(&sample, depth, claims);
         let logs = inner.logs.into_iter().map(|log| log.within(&[], layer));
         (inner.claimed, logs.collect())
@@ -250,23 +252,22 @@ impl Unwrapped {
 
 impl Sink for Samples {
     fn message(&mut self, text: Text<'_>) {
-        let is_last = self.last.as_ref().is_some_and(|last| last.is(text.key));
+        let is_last = self.samples.get(self.last).is_some_and(|(key, _)| key.is(text.key));
         if !is_last {
-            let key = text.key.to_owned();
-            if self.samples.len() >= STREAMS_MAX && !self.samples.contains_key(&key) {
-                self.last = None;
+            // There are few, and a line of another one is the rule where services take turns.
+            let known = self.samples.iter().position(|(key, _)| key.is(text.key));
+            self.last = known.unwrap_or(self.samples.len());
+            if known.is_none() && self.samples.len() < STREAMS_MAX {
+                self.samples.push((text.key.to_owned(), Vec::new()));
+            } else if known.is_none() {
                 self.beyond.note(text.at.line);
-                return;
             }
-            self.samples.entry(key.clone()).or_default();
-            self.last = Some(key);
         }
         self.inner(text.text);
     }
 
     fn inner(&mut self, text: &[u8]) {
-        let last = self.last.as_ref();
-        let Some(sample) = last.and_then(|last| self.samples.get_mut(last)) else {
+        let Some((_, sample)) = self.samples.get_mut(self.last) else {
             return;
         };
         if sample.len() < SAMPLE_BYTES {

@@ -174,7 +174,7 @@ impl StreamReader {
             .then(|| Reversal::new(log.layers.is_empty()));
         Self {
             lines: LineReader::new(reader, limits.record_bytes),
-            stack: Stack::new(log.layers),
+            stack: Stack::new(log.layers, log.notes_foreign),
             text: Unwrapping {
                 is_head: log.is_head,
                 notes_foreign: log.notes_foreign,
@@ -297,7 +297,7 @@ impl StreamReader {
 /// Whether a line of a file, from 1, is of one log in it.
 pub fn holds(reader: Box<dyn Read + Send>, layers: &[Layer], line: u64) -> bool {
     let mut lines = LineReader::new(reader, Limits::default().record_bytes);
-    let mut stack = Stack::new(layers);
+    let mut stack = Stack::new(layers, false);
     let mut given = Given(false);
     while let Some(one) = lines.next() {
         given.0 = false;

@@ -43,6 +43,8 @@ pub(super) trait Sink {
 #[derive(Debug)]
 pub(super) struct Stack {
     layers: Vec<Peeler>,
+    /// What a line of the log begins with, if that is all that has to be looked at of others.
+    prefix: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -60,7 +62,8 @@ struct Peeler {
 }
 
 impl Stack {
-    pub(super) fn new(layers: &[Layer]) -> Self {
+    /// `notes_foreign`: whether lines of no log have to be told from those of another one.
+    pub(super) fn new(layers: &[Layer], notes_foreign: bool) -> Self {
         let peeler = |layer: &Layer| Peeler {
             layer: layer.clone(),
             scratch: Vec::new(),
@@ -71,11 +74,15 @@ impl Stack {
         };
         Self {
             layers: layers.iter().map(peeler).collect(),
+            prefix: layers.first().filter(|_| !notes_foreign).map(prefix).unwrap_or_default(),
         }
     }
 
     /// Takes the next line, without its end.
     pub(super) fn push(&mut self, line: &[u8], at: Place, out: &mut impl Sink) {
+        if !line.starts_with(&self.prefix) && line != b"--" {
+            return;
+        }
         let text = Text {
             text: line,
             at,
@@ -108,6 +115,23 @@ impl Stack {
                 part.clear();
             }
         }
+    }
+}
+
+/// What every line begins with that a wrapper marks as one log's.
+fn prefix(layer: &Layer) -> Vec<u8> {
+    let Some(key) = &layer.key else {
+        return Vec::new();
+    };
+    // A wrapper's further lines of a message have no prefix, so only those without any are in question.
+    if layer.wrapper == Wrapper::Compose {
+        key.node.clone()
+    } else if layer.wrapper == Wrapper::Kubectl {
+        [b"[pod/", key.node.as_slice()].concat()
+    } else if layer.wrapper == Wrapper::GrepPath {
+        key.part.clone()
+    } else {
+        Vec::new()
     }
 }
 
