@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::json_logger::Roles;
 use super::reader::LineReader;
-use super::stack::{Place, Sink, Stack, Text};
+use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
 use crate::record::Lines;
 
@@ -121,7 +121,7 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
     prefix.pop();
     let beyond = found.beyond;
     Detected {
-        logs: found.logs(&prefix, wrapper, 0, claims).1,
+        logs: found.told(&prefix, wrapper, 0, claims).1,
         is_most: detected.is_most,
         beyond,
     }
@@ -160,13 +160,14 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         let Some(layer) = Layer::of(spec, lines()) else {
             continue;
         };
-        let mut stack = Stack::new(&[layer.clone()], false);
+        let mut stack = Stack::new(std::slice::from_ref(&layer), false);
         let mut found = Samples::default();
         for line in lines() {
             stack.push(line, Place::default(), &mut found);
         }
+        stack.end(&mut found);
         let (claimed, logs) = if spec.is_split {
-            found.logs(&[], spec.wrapper, depth + 1, claims)
+            found.told(&[], spec.wrapper, depth + 1, claims)
         } else {
             found.only(&layer, depth + 1, claims)
         };
@@ -201,7 +202,7 @@ impl Layer {
 /// The beginnings of the logs in a text.
 #[derive(Default)]
 struct Samples {
-    samples: Vec<(Key<Vec<u8>>, Vec<u8>)>,
+    logs: Vec<(Key<Vec<u8>>, Vec<u8>)>,
     beyond: Lines,
     /// Where the log of the last line is.
     last: usize,
@@ -209,7 +210,7 @@ struct Samples {
 
 impl Samples {
     /// Tells what stands in each log; `prefix` stands around all of them, and the innermost of it is `split` by key.
-    fn logs(
+    fn told(
         self,
         prefix: &[Layer],
         split: Wrapper,
@@ -218,7 +219,7 @@ impl Samples {
     ) -> (usize, Vec<Unwrapped>) {
         let mut total = 0;
         let mut logs = Vec::new();
-        let mut samples = self.samples;
+        let mut samples = self.logs;
         samples.sort_unstable();
         for (key, sample) in samples {
             let inner = best(&sample, depth, claims);
@@ -235,7 +236,12 @@ impl Samples {
 
     /// Tells what stands in the only log.
     fn only(self, layer: &Layer, depth: usize, claims: Claims<'_>) -> (usize, Vec<Unwrapped>) {
-        let sample = self.samples.into_iter().next().map(|(_, sample)| sample).unwrap_or_default();
+        let sample = self
+            .logs
+            .into_iter()
+            .next()
+            .map(|(_, sample)| sample)
+            .unwrap_or_default();
         let inner = best(&sample, depth, claims);
         let logs = inner.logs.into_iter().map(|log| log.within(&[], layer));
         (inner.claimed, logs.collect())
@@ -251,14 +257,17 @@ impl Unwrapped {
 }
 
 impl Sink for Samples {
-    fn message(&mut self, text: Text<'_>) {
-        let is_last = self.samples.get(self.last).is_some_and(|(key, _)| key.is(text.key));
+    fn message(&mut self, text: Bare<'_>) {
+        let is_last = self
+            .logs
+            .get(self.last)
+            .is_some_and(|(key, _)| key.is(text.key));
         if !is_last {
             // There are few, and a line of another one is the rule where services take turns.
-            let known = self.samples.iter().position(|(key, _)| key.is(text.key));
-            self.last = known.unwrap_or(self.samples.len());
-            if known.is_none() && self.samples.len() < STREAMS_MAX {
-                self.samples.push((text.key.to_owned(), Vec::new()));
+            let known = self.logs.iter().position(|(key, _)| key.is(text.key));
+            self.last = known.unwrap_or(self.logs.len());
+            if known.is_none() && self.logs.len() < STREAMS_MAX {
+                self.logs.push((text.key.to_owned(), Vec::new()));
             } else if known.is_none() {
                 self.beyond.note(text.at.line);
             }
@@ -267,7 +276,7 @@ impl Sink for Samples {
     }
 
     fn inner(&mut self, text: &[u8]) {
-        let Some((_, sample)) = self.samples.get_mut(self.last) else {
+        let Some((_, sample)) = self.logs.get_mut(self.last) else {
             return;
         };
         if sample.len() < SAMPLE_BYTES {
