@@ -170,7 +170,7 @@ mod tests {
     fn members(line: &str) -> (Vec<(&str, Value<'_>)>, bool) {
         let mut members = Members::of(line.as_bytes()).unwrap();
         let mut all = Vec::new();
-        while let Some((key, value)) = members.next() {
+        for (key, value) in members.by_ref() {
             all.push((std::str::from_utf8(key).unwrap(), value));
         }
         (all, members.is_whole())
