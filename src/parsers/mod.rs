@@ -9,6 +9,7 @@ mod core_dump;
 pub mod exception;
 mod soak;
 mod stderr;
+pub mod tables;
 pub mod wal;
 
 use crate::record::Record;

@@ -19,5 +19,6 @@ mod product;
 mod props;
 mod reasoning;
 mod report001;
+mod tables;
 mod tidy;
 mod wal;

@@ -1,0 +1,3 @@
+//! Exports of system tables as evidence.
+
+mod forms;
