@@ -137,6 +137,14 @@ impl Timestamp {
         )
     }
 
+    /// `YYYY.MM.DD HH:MM`, as server logs write it.
+    pub fn dotted_minute(self) -> String {
+        self.naive().map_or_else(
+            || "0000.00.00 00:00".to_owned(),
+            |n| n.format("%Y.%m.%d %H:%M").to_string(),
+        )
+    }
+
     fn naive(self) -> Option<NaiveDateTime> {
         chrono::DateTime::from_timestamp_micros(self.0).map(|at| at.naive_utc())
     }

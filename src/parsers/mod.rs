@@ -181,6 +181,11 @@ impl Format {
 
 /// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any.
 pub fn sniff(sample: &[u8]) -> Option<Format> {
+    claimed(sample).map(|(_, format)| format)
+}
+
+/// The format that claims most lines of a sample, and how many; `None` if none claims any.
+pub fn claimed(sample: &[u8]) -> Option<(usize, Format)> {
     let mut best: Option<(usize, Format)> = None;
     for spec in FORMATS {
         let claimed = (spec.claims)(sample);
@@ -188,7 +193,7 @@ pub fn sniff(sample: &[u8]) -> Option<Format> {
             best = Some((claimed, spec.format));
         }
     }
-    best.map(|(_, format)| format)
+    best
 }
 
 /// The lines of a sample, without their ends; a last line that the sample cuts is included.

@@ -8,6 +8,7 @@ mod reader;
 mod run;
 mod trial;
 mod wal;
+mod wrapped;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;

@@ -22,3 +22,4 @@ mod report001;
 mod tables;
 mod tidy;
 mod wal;
+mod wrappers;
