@@ -28,6 +28,8 @@ pub enum Format {
     Controller,
     /// What the soak harness of a content-addressed cluster prints.
     Soak,
+    /// The rows of an exported system table.
+    Table,
 }
 
 /// What is registered of a format.
@@ -103,6 +105,16 @@ pub const FORMATS: &[Spec] = &[
         parse: line_record,
         claims: soak::claims,
     },
+    Spec {
+        format: Format::Table,
+        name: "system-table",
+        counts_records: false,
+        nodes_in_lines: false,
+        head_bytes: None,
+        is_head: tables::line::is_head,
+        parse: tables::line::parse,
+        claims: tables::line::claims,
+    },
 ];
 
 impl Format {
@@ -114,6 +126,7 @@ impl Format {
             Self::CoreDump => &FORMATS[2],
             Self::Controller => &FORMATS[3],
             Self::Soak => &FORMATS[4],
+            Self::Table => &FORMATS[5],
         }
     }
 
@@ -158,7 +171,7 @@ impl Format {
     /// The stamp of the head that `line` begins with.
     pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
         match self {
-            Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
+            Self::ClickHouse | Self::Table => Timestamp::read(line).map(|(at, _)| at),
             Self::Stderr | Self::CoreDump | Self::Soak => None,
             Self::Controller => controller::stamp(line),
         }

@@ -8,14 +8,17 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::tables::{self, Export};
 use super::wal::Wals;
 use super::wrapped::{self, Wrapped};
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
 use crate::intake::{
     Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
+    place_tables,
 };
 use crate::layout::{Choice, Wal, compare};
+use crate::parsers::tables::{Form, Known};
 use crate::parsers::{Format, sniff};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
@@ -37,6 +40,8 @@ struct Seen {
     format: Option<Format>,
     /// Its logs, if they are wrapped.
     logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    export: Option<Export>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -48,6 +53,7 @@ pub(super) struct ArtifactFacts {
     pub(super) lines: u64,
     pub(super) error: Option<String>,
     records: u64,
+    rows: u64,
     span: Option<(Timestamp, Timestamp)>,
     grep: GrepCounts,
     problems: Vec<InputFault>,
@@ -75,6 +81,7 @@ impl ArtifactFacts {
         }
         self.lines += scan.lines;
         self.records += if counts { scan.records } else { 0 };
+        self.rows += scan.records;
         self.grep.add(scan.grep);
         if let Some((low, high)) = scan.span {
             self.span = Some(
@@ -88,6 +95,7 @@ impl ArtifactFacts {
     fn absorb(&mut self, other: Self) {
         self.lines += other.lines;
         self.records += other.records;
+        self.rows += other.rows;
         self.grep.add(other.grep);
         self.error = self.error.take().or(other.error);
         if let Some((low, high)) = other.span {
@@ -128,6 +136,8 @@ struct Sniffed {
     node: Option<String>,
     /// The logs in it, if they are wrapped.
     logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    export: Option<Export>,
     encoding: Encoding,
     /// The first few bytes, to know the same piece packed and unpacked.
     start: Vec<u8>,
@@ -146,6 +156,17 @@ const DOCUMENTS: &[&str] = &[
 fn sniffed(artifact: &Artifact) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
+            if let Some(export) = tables::export(artifact, &sample) {
+                return Sniffed {
+                    format: export.format(),
+                    node: None,
+                    logs: Vec::new(),
+                    export: Some(export),
+                    encoding,
+                    start: Vec::new(),
+                    unreadable: None,
+                };
+            }
             let is_document = is_document(&artifact.path);
             let logs = wrapped::logs(artifact, &sample, is_document);
             let format = match logs.first() {
@@ -158,6 +179,7 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
                 format,
                 node: format.and_then(|format| format.only_node(&sample)),
                 logs,
+                export: None,
                 encoding,
                 unreadable: illegible(artifact, format),
                 start: sample[..sample.len().min(START_BYTES)].to_vec(),
@@ -167,6 +189,7 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
             format: None,
             node: None,
             logs: Vec::new(),
+            export: None,
             encoding: Encoding::Plain,
             start: Vec::new(),
             unreadable: Some(fault(ProblemKind::Unreadable, &error)),
@@ -179,7 +202,7 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
-    if wrapped::is_wrapped(start) {
+    if tables::is_table(name, start) || wrapped::is_wrapped(start) {
         return u64::MAX;
     }
     sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
@@ -206,16 +229,17 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             format,
             node: _,
             logs,
+            export,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, logs, unreadable) = if is_segment {
-            (None, Vec::new(), None)
+        let (format, logs, export, unreadable) = if is_segment {
+            (None, Vec::new(), None, None)
         } else {
-            (format, logs, unreadable)
+            (format, logs, export, unreadable)
         };
-        if let Some(format) = format {
+        if let Some(format) = format.filter(|_| export.is_none()) {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
             pieces.entry(side).or_default().push(Piece {
                 artifact: artifacts.len(),
@@ -230,15 +254,12 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             place,
             format,
             logs,
+            export,
             is_segment,
             skipped: unreadable,
         });
     }
-    for (copy, whole) in copies(pieces) {
-        let path = &artifacts[whole].artifact.path;
-        let detail = format!("it begins like {path} and is not read a second time");
-        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
-    }
+    leave_out_copies(&mut artifacts, pieces);
     for (at, detail) in wals.unchecked() {
         let fault = InputFault::of(ProblemKind::UncheckedWal, detail);
         artifacts[at].skipped.get_or_insert(fault);
@@ -247,6 +268,23 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
         artifacts,
         refused: found.refused,
         wals,
+    }
+}
+
+/// Says of every file that another one repeats that it is not read.
+fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
+    let begins = |path: &str| format!("it begins like {path} and is not read a second time");
+    let other = |path: &str| format!("it is the table of {path} in another form and is not read a second time");
+    let exports = artifacts.iter().enumerate().filter_map(|(at, seen)| {
+        let export = seen.export.as_ref()?;
+        Some((at, seen.artifact.path.as_str(), export))
+    });
+    let exports = tables::copies(exports).into_iter().map(|it| (it, true));
+    let pieces = copies(pieces).into_iter().map(|it| (it, false));
+    for ((copy, whole), is_table) in pieces.chain(exports).collect::<Vec<_>>() {
+        let path = &artifacts[whole].artifact.path;
+        let detail = if is_table { other(path) } else { begins(path) };
+        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
     }
 }
 
@@ -259,8 +297,11 @@ fn places(
     sniffed: &mut [Sniffed],
     names: &Names,
 ) -> Vec<Place> {
-    let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
+    let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
+        .partition(|&at| sniffed[at].export.is_some());
+    let (logs, others): (Vec<usize>, Vec<usize>) = rest
+        .into_iter()
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
     let streams: Vec<(usize, Option<usize>)> = logs
@@ -289,6 +330,7 @@ fn places(
         .map(|(&at, place)| (&artifacts[at], place))
         .collect();
     let mut places = wals.place(artifacts, &beside, names);
+    places.extend(places_of_tables(artifacts, &exports, sniffed, &beside, names));
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
         let place = Place {
@@ -302,6 +344,38 @@ fn places(
     }));
     places.extend(placed);
     places.into_values().collect()
+}
+
+/// The places of exported tables: a text log is a view of the log of its node, the others are read one after another.
+fn places_of_tables(
+    artifacts: &[Artifact],
+    exports: &[usize],
+    sniffed: &[Sniffed],
+    beside: &[(&Artifact, &Place)],
+    names: &Names,
+) -> Vec<(usize, Place)> {
+    let named = |&at: &usize| {
+        let table = sniffed[at].export.as_ref().and_then(|export| export.table);
+        let node = table.and_then(|table| tables::node_in_name(&artifacts[at].relative, table));
+        (&artifacts[at], node)
+    };
+    let named: Vec<(&Artifact, Option<&str>)> = exports.iter().map(named).collect();
+    let placed = place_tables(&named, beside, names);
+    let place = |(&at, (run, node)): (&usize, (String, String))| {
+        let role = match sniffed[at].format {
+            Some(Format::ClickHouse) => Role::View,
+            Some(_) | None => Role::Main,
+        };
+        let place = Place {
+            run,
+            node,
+            log: "system".to_owned(),
+            role,
+            piece: None,
+        };
+        (at, place)
+    };
+    exports.iter().zip(placed).map(place).collect()
 }
 
 /// Whether a file quotes logs and is none: a ticket, a report, a table.
@@ -357,6 +431,7 @@ impl Looked {
                     artifact,
                     stream,
                     format,
+                    coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
                 };
                 (place.clone(), source)
             };
@@ -398,6 +473,14 @@ impl Looked {
     pub(super) fn wrapped(&self, source: Source) -> Option<(&[Layer], bool)> {
         let log = self.artifacts[source.artifact].logs.get(source.stream)?;
         Some((&log.layers, source.stream == 0))
+    }
+}
+
+impl Looked {
+    /// The form and the table of an export; `None` if it is none, or nobody knows the table.
+    pub(super) fn export(&self, source: Source) -> Option<(Form, &'static Known)> {
+        let export = self.artifacts[source.artifact].export.as_ref()?;
+        Some((export.form, export.table?))
     }
 }
 
@@ -529,8 +612,15 @@ impl Seen {
             path: self.artifact.path,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
+                None if self.export.is_some() => Some(TABLE),
                 None => self.is_segment.then_some(SEGMENT),
             },
+            table: self.export.map(|export| TableFacts {
+                name: export.table.map(|table| table.name),
+                form: export.form.name(),
+                columns: export.columns,
+                rows: found.rows,
+            }),
             counts_records,
             run: self.place.run,
             node,

@@ -6,6 +6,7 @@ mod folding;
 mod inputs;
 mod reader;
 mod run;
+mod tables;
 mod trial;
 mod wal;
 mod wrapped;

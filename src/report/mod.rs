@@ -9,6 +9,7 @@ mod bug;
 mod counts;
 pub mod escape;
 pub mod explanation;
+mod exported;
 mod figures;
 mod folder;
 mod github;

@@ -81,6 +81,8 @@ pub struct BlockContext<'b> {
     pub continues: bool,
     /// Whether the artifact ends with it.
     pub last: bool,
+    /// Whether another export may hold the same records: each of them is compared.
+    pub viewed: bool,
     /// Where its records are, if it is unwrapped text.
     pub origin: Option<&'b Origin>,
 }
@@ -245,6 +247,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let further = [
             (ProblemKind::CrLf, origin.cr_lf),
             (ProblemKind::RecordTooLong, origin.too_long),
+            (ProblemKind::RaggedRows, origin.ragged),
         ];
         for (kind, Lines { count, first }) in further {
             if count > 0 {
@@ -279,10 +282,15 @@ impl<'s, 'b> Pass<'s, 'b> {
         if record.level == Level::None && self.context.format == Format::ClickHouse {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
+        let is_row = self.context.format == Format::Table;
+        if is_row {
+            self.scan.widen(record.time);
+        }
         let in_run = record
             .time
-            .is_some_and(|time| self.suspects.see(time, &mut self.scan));
-        let exception = exception::of(&record);
+            .is_some_and(|time| !is_row && self.suspects.see(time, &mut self.scan));
+        // What a row says of an exception is an echo of one that was logged elsewhere.
+        let exception = exception::of(&record).filter(|_| !is_row);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record: &record,
@@ -300,6 +308,8 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         let worse = record.level.may_be_in_err_log() || self.context.format.spec().nodes_in_lines;
         let is_entry = worse
+            || is_row
+            || self.context.viewed
             || exception.is_some()
             || in_run
             || !self.hits.found.is_empty()

@@ -13,9 +13,11 @@ mod json;
 mod json_logger;
 mod reader;
 mod stack;
+mod table;
 
 pub use detect::{Claims, Detected, Unwrapped, detect, survey};
 pub use reader::{StreamReader, holds};
+pub use table::{TableReader, WHOLE_BYTES_MAX};
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 mod delimited;
 mod json;
 mod known;
+pub(super) mod line;
 mod lines;
 mod parquet;
 mod pretty;
@@ -16,6 +17,7 @@ mod write;
 use std::io::Read;
 
 pub use known::{Known, Rows, TABLES, hinted, identify, known};
+pub use line::{cell, cells};
 pub use row::{COLUMNS_MAX, Columns, Row, RowFault};
 pub use sniff::{Sniffed, sniff};
 pub use write::{Writer, Written};

@@ -11,7 +11,7 @@ use super::row::{Columns, Row};
 use crate::time::Timestamp;
 
 /// What a row without a stamp begins with.
-pub(in crate::parsers) const NO_STAMP: &str = "-";
+pub(super) const NO_STAMP: &str = "-";
 
 /// Cells longer than this stand behind the others: what is cited begins with what is short.
 const LONG: usize = 120;
