@@ -126,7 +126,8 @@ impl Analysis {
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.
-        let is_log = |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT && it != TABLE);
+        let is_log =
+            |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT && it != TABLE);
         self.period.is_bounded()
             && self.inputs.iter().any(is_log)
             && self.inputs.iter().all(|input| {

@@ -202,7 +202,12 @@ mod tests {
     #[test]
     fn a_table_is_of_the_node_that_its_name_or_the_nearest_log_names() {
         for (logs, table, named, node) in [
-            (&["m1/clickhouse-server.log"][..], "m1/tables/errors.tsv", None, "m1"),
+            (
+                &["m1/clickhouse-server.log"][..],
+                "m1/tables/errors.tsv",
+                None,
+                "m1",
+            ),
             (
                 &["n1/clickhouse-server.log", "n2/clickhouse-server.log"],
                 "n2/errors.tsv",
@@ -211,7 +216,15 @@ mod tests {
             ),
             (&["ch1.log"], "ch2_errors.tsv", Some("ch2"), "ch2"),
             (&["ch1.log"], "before_errors.tsv", Some("before"), "ch1"),
-            (&["logs/n1/a.log", "logs/n2/a.log"], "tables/n2/errors.tsv", None, "n2"),
+            (
+                &[
+                    "logs/n1/clickhouse-server.log",
+                    "logs/n2/clickhouse-server.log",
+                ],
+                "tables/n2/errors.tsv",
+                None,
+                "n2",
+            ),
             (&[], "input/wren-1.errors.txt", Some("wren-1"), "wren-1"),
             (&[], "errors.tsv", None, UNNAMED),
         ] {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Error;
-use super::inputs::useful;
+use super::sniffing::useful;
 use super::tables;
 use super::wrapped::{self, Wrapped};
 use crate::intake::{self, Artifact, Block, BlockReader, Bounds, Limits};
@@ -55,7 +55,8 @@ pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
     };
     let (sample, _) = artifact.sample()?;
     if let Some(export) = tables::export(artifact, &sample) {
-        return in_table(artifact, &export, line)?.ok_or_else(|| fault("the line belongs to no row"));
+        return in_table(artifact, &export, line)?
+            .ok_or_else(|| fault("the line belongs to no row"));
     }
     let logs = wrapped::logs(artifact, &sample, false);
     if !logs.is_empty() {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::inputs::{ArtifactFacts, NodeScan};
+use super::facts::ArtifactFacts;
+use super::inputs::NodeScan;
 use crate::intake::Role;
 use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
@@ -46,7 +47,9 @@ impl<'e> Folding<'e> {
             let mut exports = log.views.iter().chain(&log.main.pieces);
             let coarse = exports.any(|source| source.coarse);
             let views = (!log.views.is_empty()).then_some(coarse);
-            sources.next().map(|source| (source.format, log.has_twins(), views))
+            sources
+                .next()
+                .map(|source| (source.format, log.has_twins(), views))
         };
         let logs = logs.iter().filter_map(of).collect();
         let (others, artifacts) = (Vec::new(), BTreeMap::new());
@@ -99,7 +102,10 @@ impl<'e> Folding<'e> {
         if self.fold.is_none() {
             let &(format, twins, views) = self.logs.front()?;
             let tally = std::mem::take(&mut self.tally);
-            self.fold = Some((Fold::new(self.rules, tally, format), Twins::new(twins, views.map(Views::new))));
+            self.fold = Some((
+                Fold::new(self.rules, tally, format),
+                Twins::new(twins, views.map(Views::new)),
+            ));
         }
         self.fold.as_mut()
     }

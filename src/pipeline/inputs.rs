@@ -8,23 +8,21 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::facts::ArtifactFacts;
+use super::sniffing::{Sniffed, fault, sniffed};
 use super::tables::{self, Export};
 use super::wal::Wals;
-use super::wrapped::{self, Wrapped};
+use super::wrapped::Wrapped;
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
-use crate::intake::{
-    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
-    place_tables,
-};
-use crate::layout::{Choice, Wal, compare};
+use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::layout::{Wal, compare};
+use crate::parsers::Format;
 use crate::parsers::tables::{Form, Known};
-use crate::parsers::{Format, sniff};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
-use crate::scan::{GrepCounts, ProblemKind, Scan};
+use crate::scan::ProblemKind;
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
-use crate::time::Timestamp;
 use crate::wrappers::Layer;
 
 /// The artifacts, each looked at once.
@@ -47,18 +45,6 @@ struct Seen {
     skipped: Option<InputFault>,
 }
 
-/// What the scan found in one artifact.
-#[derive(Debug, Default)]
-pub(super) struct ArtifactFacts {
-    pub(super) lines: u64,
-    pub(super) error: Option<String>,
-    records: u64,
-    rows: u64,
-    span: Option<(Timestamp, Timestamp)>,
-    grep: GrepCounts,
-    problems: Vec<InputFault>,
-}
-
 /// What the scan found of one node.
 #[derive(Debug)]
 pub(super) struct NodeScan {
@@ -66,146 +52,6 @@ pub(super) struct NodeScan {
     /// Nodes that lines of its logs name.
     pub(super) others: Vec<NodeTally>,
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
-}
-
-impl ArtifactFacts {
-    /// Adds a block, in order, whose lines are numbered from `base`.
-    /// `counts`: whether its records are log records.
-    pub(super) fn add(&mut self, scan: &Scan, base: u64, counts: bool) {
-        if scan.unparsed_lines > 0 {
-            let line = base + scan.unparsed_line;
-            self.note(ProblemKind::UnparsedLines, line, scan.unparsed_lines);
-        }
-        for problem in &scan.problems {
-            self.note(problem.kind, base + problem.line, problem.count);
-        }
-        self.lines += scan.lines;
-        self.records += if counts { scan.records } else { 0 };
-        self.rows += scan.records;
-        self.grep.add(scan.grep);
-        if let Some((low, high)) = scan.span {
-            self.span = Some(
-                self.span
-                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
-            );
-        }
-    }
-
-    /// Adds what another node's logs in the same file hold.
-    fn absorb(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.records += other.records;
-        self.rows += other.rows;
-        self.grep.add(other.grep);
-        self.error = self.error.take().or(other.error);
-        if let Some((low, high)) = other.span {
-            let (a, b) = self.span.unwrap_or((low, high));
-            self.span = Some((a.min(low), b.max(high)));
-        }
-        for fault in other.problems {
-            let line = fault.line.map_or(0, |line| line - 1);
-            self.note(fault.kind, line, fault.count);
-        }
-    }
-
-    /// Notes a fault whose first line, from 0, is `line`.
-    fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
-        match self
-            .problems
-            .iter_mut()
-            .find(|problem| problem.kind == kind)
-        {
-            Some(problem) => {
-                problem.count += count;
-                problem.line = problem.line.min(Some(line + 1));
-            }
-            None => self.problems.push(InputFault {
-                kind,
-                line: Some(line + 1),
-                count,
-                detail: String::new(),
-            }),
-        }
-    }
-}
-
-/// What the first bytes of an artifact tell.
-struct Sniffed {
-    format: Option<Format>,
-    /// The node that its lines name, if they name one.
-    node: Option<String>,
-    /// The logs in it, if they are wrapped.
-    logs: Vec<Wrapped>,
-    /// The system table that it exports.
-    export: Option<Export>,
-    encoding: Encoding,
-    /// The first few bytes, to know the same piece packed and unpacked.
-    start: Vec<u8>,
-    unreadable: Option<InputFault>,
-}
-
-/// How many bytes tell whether two artifacts are the same piece.
-const START_BYTES: usize = 512;
-
-/// Endings of files that may quote a log.
-const DOCUMENTS: &[&str] = &[
-    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
-    "sql", "py", "sh", "rs", "cpp",
-];
-
-fn sniffed(artifact: &Artifact) -> Sniffed {
-    match artifact.sample() {
-        Ok((sample, encoding)) => {
-            if let Some(export) = tables::export(artifact, &sample) {
-                return Sniffed {
-                    format: export.format(),
-                    node: None,
-                    logs: Vec::new(),
-                    export: Some(export),
-                    encoding,
-                    start: Vec::new(),
-                    unreadable: None,
-                };
-            }
-            let is_document = is_document(&artifact.path);
-            let logs = wrapped::logs(artifact, &sample, is_document);
-            let format = match logs.first() {
-                Some(log) => Some(log.format),
-                None => sniff(&sample)
-                    .filter(|_| !is_document)
-                    .or_else(|| empty_log(artifact, &sample)),
-            };
-            Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                logs,
-                export: None,
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            }
-        }
-        Err(error) => Sniffed {
-            format: None,
-            node: None,
-            logs: Vec::new(),
-            export: None,
-            encoding: Encoding::Plain,
-            start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
-    }
-}
-
-/// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
-    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
-        return u64::MAX;
-    }
-    if tables::is_table(name, start) || wrapped::is_wrapped(start) {
-        return u64::MAX;
-    }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Tells every artifact's format and place.
@@ -274,7 +120,9 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
 /// Says of every file that another one repeats that it is not read.
 fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
     let begins = |path: &str| format!("it begins like {path} and is not read a second time");
-    let other = |path: &str| format!("it is the table of {path} in another form and is not read a second time");
+    let other = |path: &str| {
+        format!("it is the table of {path} in another form and is not read a second time")
+    };
     let exports = artifacts.iter().enumerate().filter_map(|(at, seen)| {
         let export = seen.export.as_ref()?;
         Some((at, seen.artifact.path.as_str(), export))
@@ -330,7 +178,10 @@ fn places(
         .map(|(&at, place)| (&artifacts[at], place))
         .collect();
     let mut places = wals.place(artifacts, &beside, names);
-    places.extend(places_of_tables(artifacts, &exports, sniffed, &beside, names));
+    let exports = exports
+        .iter()
+        .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
+    places.extend(tables::places(artifacts, exports, &beside, names));
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
         let place = Place {
@@ -344,68 +195,6 @@ fn places(
     }));
     places.extend(placed);
     places.into_values().collect()
-}
-
-/// The places of exported tables: a text log is a view of the log of its node, the others are read one after another.
-fn places_of_tables(
-    artifacts: &[Artifact],
-    exports: &[usize],
-    sniffed: &[Sniffed],
-    beside: &[(&Artifact, &Place)],
-    names: &Names,
-) -> Vec<(usize, Place)> {
-    let named = |&at: &usize| {
-        let table = sniffed[at].export.as_ref().and_then(|export| export.table);
-        let node = table.and_then(|table| tables::node_in_name(&artifacts[at].relative, table));
-        (&artifacts[at], node)
-    };
-    let named: Vec<(&Artifact, Option<&str>)> = exports.iter().map(named).collect();
-    let placed = place_tables(&named, beside, names);
-    let place = |(&at, (run, node)): (&usize, (String, String))| {
-        let role = match sniffed[at].format {
-            Some(Format::ClickHouse) => Role::View,
-            Some(_) | None => Role::Main,
-        };
-        let place = Place {
-            run,
-            node,
-            log: "system".to_owned(),
-            role,
-            piece: None,
-        };
-        (at, place)
-    };
-    exports.iter().zip(placed).map(place).collect()
-}
-
-/// Whether a file quotes logs and is none: a ticket, a report, a table.
-fn is_document(path: &str) -> bool {
-    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
-}
-
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
-        let detail = "named like a server's log, but no record begins in its first 64 KiB";
-        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
-    })
-}
-
-/// A log's empty file is a log: an empty err.log says that nothing went wrong.
-fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
-}
-
-fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
-    let why = error
-        .source()
-        .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault::of(kind, format!("{error}{why}"))
 }
 
 impl Looked {

@@ -1,11 +1,13 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
 mod copies;
+mod facts;
 mod find;
 mod folding;
 mod inputs;
 mod reader;
 mod run;
+mod sniffing;
 mod tables;
 mod trial;
 mod wal;
@@ -118,7 +120,7 @@ pub struct Progress {
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
-        inputs::useful(name, start, &plan.layout)
+        sniffing::useful(name, start, &plan.layout)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }

@@ -222,7 +222,10 @@ impl Pair {
         let (hashed, viewed) = (log.has_twins(), !log.views.is_empty());
         let of = |stream| Side::new(stream);
         let mut sides = vec![(Role::Main, of(log.main)), (Role::Err, of(log.err))];
-        let views = log.views.into_iter().map(|view| Stream { pieces: vec![view] });
+        let views = log
+            .views
+            .into_iter()
+            .map(|view| Stream { pieces: vec![view] });
         sides.extend(views.map(|view| (Role::View, of(view))));
         Self {
             sides,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::intake::Artifact;
+use crate::intake::{Artifact, Names, Place, Role, place_tables};
 use crate::parsers::tables::{Form, Known, Rows, Sniffed, Table, identify, sniff};
 use crate::parsers::{Format, claimed};
 use crate::wrappers::WHOLE_BYTES_MAX;
@@ -86,16 +86,46 @@ fn stem(path: &str) -> &str {
 }
 
 /// The node that a file's name names beside its table: the `wren-1` of `wren-1.errors.txt`.
-pub(super) fn node_in_name<'p>(path: &'p str, table: &Known) -> Option<&'p str> {
+fn node_in_name<'p>(path: &'p str, table: &Known) -> Option<&'p str> {
     const JOINTS: [char; 4] = ['.', '_', '-', ' '];
     let stem = stem(path);
     let at = stem.find(table.name)?;
     let before = stem[..at].trim_end_matches(JOINTS);
     let before = before.strip_suffix("system").unwrap_or(before);
     let before = before.trim_matches(JOINTS);
-    let after = stem[at + table.name.len()..].trim_matches(JOINTS);
-    let is_name = |name: &&str| name.chars().any(|c| c.is_ascii_alphabetic());
-    [before, after].into_iter().find(is_name)
+    before
+        .chars()
+        .any(|c| c.is_ascii_alphabetic())
+        .then_some(before)
+}
+
+/// The places of exported tables: a text log is a view of the log of its node, the others are read one after another.
+pub(super) fn places<'e>(
+    artifacts: &[Artifact],
+    exports: impl Iterator<Item = (usize, &'e Export)>,
+    beside: &[(&Artifact, &Place)],
+    names: &Names,
+) -> Vec<(usize, Place)> {
+    let (at, exports): (Vec<usize>, Vec<&Export>) = exports.unzip();
+    let named = at.iter().zip(&exports).map(|(&at, export)| {
+        let artifact = &artifacts[at];
+        let node = |table| node_in_name(&artifact.relative, table);
+        (artifact, export.table.and_then(node))
+    });
+    let named: Vec<(&Artifact, Option<&str>)> = named.collect();
+    let placed = place_tables(&named, beside, names);
+    let place = |(export, (run, node)): (&Export, (String, String))| Place {
+        run,
+        node,
+        log: "system".to_owned(),
+        role: match export.format() {
+            Some(Format::ClickHouse) => Role::View,
+            Some(_) | None => Role::Main,
+        },
+        piece: None,
+    };
+    let places = exports.into_iter().zip(placed).map(place);
+    at.into_iter().zip(places).collect()
 }
 
 /// Files that hold a table which another file beside them holds in another form: each, and the one that is read.
@@ -140,7 +170,8 @@ mod tests {
             ("x/ch1_system.errors.tsv.gz", "errors", Some("ch1")),
             ("text_log.tsv", "text_log", None),
             ("system.text_log_0.jsonl", "text_log", None),
-            ("errors.ch2.csv", "errors", Some("ch2")),
+            // What stands behind it may say when.
+            ("errors.before.csv", "errors", None),
             ("queue.tsv", "replication_queue", None),
         ] {
             let table = known(table).unwrap();
@@ -158,7 +189,12 @@ mod tests {
         };
         let forms = [Form::Parquet, Form::JsonEachRow, Form::TsvTypes, Form::Tsv];
         let exports: Vec<Export> = forms.map(export).into();
-        let paths = ["a/errors.parquet", "a/errors.jsonl", "a/errors.tsv", "b/errors.tsv"];
+        let paths = [
+            "a/errors.parquet",
+            "a/errors.jsonl",
+            "a/errors.tsv",
+            "b/errors.tsv",
+        ];
         let all = (0..4).map(|at| (at, paths[at], &exports[at]));
         assert_eq!(copies(all), [(0, 2), (1, 2)]);
     }

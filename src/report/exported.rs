@@ -49,7 +49,13 @@ fn magnitude(row: &CounterRow) -> u64 {
 }
 
 fn said(row: &CounterRow) -> String {
-    let code = row.code.map_or_else(String::new, |code| format!(" ({code})"));
-    let remote = if row.remote { " reported by others" } else { "" };
+    let code = row
+        .code
+        .map_or_else(String::new, |code| format!(" ({code})"));
+    let remote = if row.remote {
+        " reported by others"
+    } else {
+        ""
+    };
     format!("{}{code}{remote}: {}", row.name, thousands(magnitude(row)))
 }

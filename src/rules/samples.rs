@@ -65,8 +65,7 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
         let sample = |name: String, line: &str, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
-            files: [(path.clone(), format!("{}\n", line.trim_end()))]
-            .into(),
+            files: [(path.clone(), format!("{}\n", line.trim_end()))].into(),
             wal: Vec::new(),
             follows_from: None,
             kind,

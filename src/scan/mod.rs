@@ -71,6 +71,7 @@ impl Families {
 }
 
 /// What is known of a block before it is scanned.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Copy)]
 pub struct BlockContext<'b> {
     /// The format of its records.

@@ -49,7 +49,9 @@ impl CellTest {
             Self::IsNot(texts) if texts.iter().all(String::is_empty) => "is not empty".to_owned(),
             Self::IsNot(texts) => format!("is not {}", texts.join(" or ")),
             Self::Contains(texts) => {
-                let texts = texts.iter().map(|text| String::from_utf8_lossy(text.text()));
+                let texts = texts
+                    .iter()
+                    .map(|text| String::from_utf8_lossy(text.text()));
                 format!("holds {}", texts.collect::<Vec<_>>().join(" or "))
             }
             Self::AtLeast(bound) => format!("is at least {bound}"),
@@ -107,7 +109,11 @@ mod tests {
         let absent = |test| ("absent".to_owned(), test);
         let is_empty = pattern(vec![absent(CellTest::Is(vec![String::new()]))]);
         assert!(is_empty.fields(row).is_some());
-        assert!(pattern(vec![absent(CellTest::AtMost(9.0))]).fields(row).is_none());
+        assert!(
+            pattern(vec![absent(CellTest::AtMost(9.0))])
+                .fields(row)
+                .is_none()
+        );
         let fields = pattern(Vec::new()).fields(row).unwrap();
         assert_eq!(fields[1].of(row), b"Code: 234. a=b");
         assert!(fields[2].is_empty());

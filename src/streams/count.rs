@@ -11,7 +11,10 @@ use crate::time::Timestamp;
 
 /// Adds one occurrence to its signal's tally and to the counters that ask for it, to those that add up a number at most
 /// `weight_max`.
-#[expect(clippy::too_many_arguments, reason = "what an occurrence is, and where it counts")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what an occurrence is, and where it counts"
+)]
 pub(super) fn count(
     tally: &mut NodeTally,
     rules: FoldRules<'_>,
@@ -138,6 +141,15 @@ pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
         time: entry.time,
         text: shown(line, EVIDENCE_BYTES),
         around: Around::default(),
+    }
+}
+
+/// A row to cite: its cells apart from each other, and none of the rows beside it.
+pub(super) fn row_evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
+    let cited = evidence(scanned, entry);
+    Evidence {
+        text: cited.text.replace('\t', "  "),
+        ..cited
     }
 }
 

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
-use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
+use super::count::{continuation_lines, count, derive, evidence, evidence_in_place, row_evidence};
 use super::{Scanned, mask};
 use crate::parsers::Format;
 use crate::parsers::tables::{Rows, cell, known};
 use crate::record::Record;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::signals::tally::{Counter, ExportedName, ExportedValue, GAPS_MAX, NodeTally, StallWatch};
+use crate::signals::tally::{
+    Counter, ExportedName, ExportedValue, GAPS_MAX, NodeTally, StallWatch,
+};
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -334,8 +336,11 @@ impl<'s> Fold<'s> {
             }
         }
         let is_listed = self.rules.listed.is_some();
+        let is_row = self.format == Format::Table;
         let evidence = || {
-            if is_listed {
+            if is_row {
+                row_evidence(scanned, entry)
+            } else if is_listed {
                 evidence(scanned, entry)
             } else {
                 evidence_in_place(scanned, entry)
@@ -388,7 +393,10 @@ fn counter_of(table: &str, record: &Record<'_>) -> Option<(ExportedName, Exporte
         return None;
     };
     let text = |column: &str| String::from_utf8_lossy(cell(record.message, column)).into_owned();
-    let name = name.iter().map(|column| text(column)).find(|it| !it.is_empty())?;
+    let name = name
+        .iter()
+        .map(|column| text(column))
+        .find(|it| !it.is_empty())?;
     let value = text("value");
     let value = value.parse().ok().or_else(|| whole(&value))?;
     let name = ExportedName {
@@ -402,7 +410,14 @@ fn counter_of(table: &str, record: &Record<'_>) -> Option<(ExportedName, Exporte
 }
 
 /// The whole part of a number with a fraction.
-#[expect(clippy::cast_possible_truncation, reason = "saturates, and a counter has no fraction worth keeping")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "saturates, and a counter has no fraction worth keeping"
+)]
 fn whole(number: &str) -> Option<i64> {
-    number.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it as i64)
+    number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_finite())
+        .map(|it| it as i64)
 }

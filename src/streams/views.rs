@@ -91,7 +91,10 @@ impl Views {
     pub(super) fn is_more(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
         let key = self.key(scanned, entry);
         let known = self.known(key);
-        let of_source = known.seen.iter().position(|(of, _)| *of == scanned.artifact);
+        let of_source = known
+            .seen
+            .iter()
+            .position(|(of, _)| *of == scanned.artifact);
         let at = of_source.unwrap_or_else(|| {
             known.seen.push((scanned.artifact, 0));
             known.seen.len() - 1

@@ -63,12 +63,11 @@ impl<'a> Cursor<'a> {
                     depth += 1;
                     self.at += 1;
                 }
-                b'}' | b']' if depth == 0 => break,
+                b'}' | b']' | b',' if depth == 0 => break,
                 b'}' | b']' => {
                     depth -= 1;
                     self.at += 1;
                 }
-                b',' if depth == 0 => break,
                 _ => self.at += 1,
             }
             let is_whole = self.at == self.bytes.len();
@@ -135,7 +134,21 @@ fn cell(value: &[u8], column: usize, row: &mut Row) {
     match value {
         b"null" => {}
         [b'"', inner @ .., b'"'] => row.write(column, |text| unescape(inner, text)),
+        [b'{' | b'[', ..] => row.write(column, |text| compact(value, text)),
         other => row.push(column, other),
+    }
+}
+
+/// Adds an object or an array without the blanks between its parts.
+fn compact(value: &[u8], out: &mut Vec<u8>) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in value {
+        if !in_string && byte.is_ascii_whitespace() {
+            continue;
+        }
+        out.push(byte);
+        in_string ^= byte == b'"' && !escaped;
+        escaped = in_string && byte == b'\\' && !escaped;
     }
 }
 
@@ -290,13 +303,11 @@ pub(super) fn element(lines: &mut Lines, buffer: &mut Vec<u8>) -> Option<Place> 
                 return Some(place);
             }
             buffer.push(b'\n');
-            match lines.next(buffer) {
-                Some(next) => place.cut |= next.cut,
-                None => {
-                    place.cut = true;
-                    return Some(place);
-                }
-            }
+            let Some(next) = lines.next(buffer) else {
+                place.cut = true;
+                return Some(place);
+            };
+            place.cut |= next.cut;
         }
     }
 }

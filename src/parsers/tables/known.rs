@@ -97,7 +97,11 @@ pub const TABLES: &[Known] = &[
             code: None,
         },
     },
-    facts("error_log", &["event_time", "code", "error", "value"], LOGGED),
+    facts(
+        "error_log",
+        &["event_time", "code", "error", "value"],
+        LOGGED,
+    ),
     facts(
         "asynchronous_metric_log",
         &["event_time", "metric", "value"],
@@ -136,7 +140,12 @@ pub const TABLES: &[Known] = &[
     ),
     facts(
         "replicas",
-        &["replica_name", "is_readonly", "queue_size", "absolute_delay"],
+        &[
+            "replica_name",
+            "is_readonly",
+            "queue_size",
+            "absolute_delay",
+        ],
         &["last_queue_update"],
     ),
     facts(
@@ -194,12 +203,12 @@ pub fn identify(columns: &Columns, hint: Option<&'static Known>) -> Option<&'sta
     let has = |name: &&str| columns.find(name).is_some();
     // A record without a stamp is none: other loggers have levels and messages, too.
     let is_placed =
-        |table: &Known| table.rows != Rows::Records || table.stamps.iter().any(|name| has(&name));
-    let whole = |table: &&Known| table.telling.iter().all(|name| has(&name)) && is_placed(table);
+        |table: &Known| table.rows != Rows::Records || table.stamps.iter().any(|name| has(name));
+    let whole = |table: &&Known| table.telling.iter().all(|name| has(name)) && is_placed(table);
     let fitting: Vec<&'static Known> = TABLES.iter().filter(whole).collect();
     let Some(best) = fitting.iter().map(|table| table.telling.len()).max() else {
         // Somebody selected some columns, and said of which table.
-        let some = |hint: &&Known| hint.telling.iter().any(|name| has(&name)) && is_placed(hint);
+        let some = |hint: &&Known| hint.telling.iter().any(|name| has(name)) && is_placed(hint);
         return hint.filter(some);
     };
     let best = || fitting.iter().filter(|table| table.telling.len() == best);

@@ -11,12 +11,13 @@ pub(in crate::parsers) fn is_head(line: &[u8]) -> bool {
 }
 
 /// Reads a row: its table is the source, its cells are the message.
+#[expect(clippy::unnecessary_wraps, reason = "read like the other formats")]
 pub(in crate::parsers) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let (time, after) = match Timestamp::read(line) {
-        Some((time, length)) => (Some(time), line.get(length..)?),
-        None => (None, line.strip_prefix(NO_STAMP.as_bytes())?),
+        Some((time, length)) => (Some(time), &line[length..]),
+        None => (None, line.strip_prefix(NO_STAMP.as_bytes()).unwrap_or(line)),
     };
-    let after = after.strip_prefix(b" ")?;
+    let after = after.strip_prefix(b" ").unwrap_or(after);
     let end = memchr::memchr(b'\t', after);
     let (table, cells) = match end {
         Some(end) => (&after[..end], &after[end + 1..]),

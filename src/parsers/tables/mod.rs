@@ -113,7 +113,17 @@ impl Table {
         let drawing = match form {
             Form::Markdown => Drawing::Markdown,
             Form::PrettySpace => Drawing::Spaces,
-            _ => Drawing::Bars,
+            Form::Tsv
+            | Form::TsvTypes
+            | Form::Csv
+            | Form::CsvTypes
+            | Form::JsonEachRow
+            | Form::JsonCompactEachRow
+            | Form::Json
+            | Form::JsonCompact
+            | Form::Vertical
+            | Form::Pretty
+            | Form::Parquet => Drawing::Bars,
         };
         let mut table = Self {
             form,
@@ -159,7 +169,7 @@ impl Table {
                 self.columns = Columns::new(delimited::tsv_names(&self.buffer));
             }
             Form::Csv | Form::CsvTypes => {
-                let _ = delimited::csv_lines(&mut self.lines, &mut self.buffer);
+                delimited::csv_lines(&mut self.lines, &mut self.buffer);
                 self.columns = Columns::new(delimited::csv_names(&self.buffer));
             }
             Form::JsonCompactEachRow => {
@@ -174,10 +184,11 @@ impl Table {
             | Form::Markdown
             | Form::Parquet => {}
         }
-        match self.form {
-            Form::TsvTypes => drop(self.line()),
-            Form::CsvTypes => drop(delimited::csv_lines(&mut self.lines, &mut self.buffer)),
-            _ => {}
+        if self.form == Form::TsvTypes {
+            self.line();
+        }
+        if self.form == Form::CsvTypes {
+            delimited::csv_lines(&mut self.lines, &mut self.buffer);
         }
     }
 

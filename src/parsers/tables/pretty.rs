@@ -79,12 +79,18 @@ pub(super) fn drawn(line: &str) -> Drawn {
 
 /// Where two columns meet in an edge.
 fn is_edge_joint(c: char) -> bool {
-    matches!(c, '┬' | '┳' | '┌' | '┐' | '┏' | '┓' | '╇' | '┼' | '┴' | '┡' | '┩' | '+')
+    matches!(
+        c,
+        '┬' | '┳' | '┌' | '┐' | '┏' | '┓' | '╇' | '┼' | '┴' | '┡' | '┩' | '+'
+    )
 }
 
 /// Whether a line is the second one of a Markdown table.
 pub(super) fn is_markdown_rule(line: &str) -> bool {
-    let inner = line.trim().strip_prefix('|').and_then(|it| it.strip_suffix('|'));
+    let inner = line
+        .trim()
+        .strip_prefix('|')
+        .and_then(|it| it.strip_suffix('|'));
     inner.is_some_and(|inner| {
         let parts = inner.split('|');
         parts.clone().count() > 0
@@ -288,38 +294,11 @@ impl Pretty {
     ) {
         let count = columns.names().len();
         if self.drawing == Drawing::Bars {
-            // A value with line ends, as it was drawn before such values got lines of their own.
-            while between_bars(&text).len() < count && text.len() < lines.bytes_max() {
-                let mut more = Vec::new();
-                let Some(next) = lines.next(&mut more) else {
-                    break;
-                };
-                let more = plain(&more);
-                if !matches!(drawn(&more), Drawn::Other | Drawn::Cells) {
-                    lines.give_back(more.into_bytes(), next);
-                    break;
-                }
-                place.cut |= next.cut;
-                text.push('\n');
-                text.push_str(&more);
-            }
+            place.cut |= read_broken_row(&mut text, count, lines);
         }
         let mut cells = self.split(&text, count);
-        while self.drawing != Drawing::Markdown {
-            let mut more = Vec::new();
-            let Some(next) = lines.next(&mut more) else {
-                break;
-            };
-            let drawn = plain(&more);
-            let parts = self.split(&drawn, count);
-            let goes_on = parts.iter().any(|it| it.starts_with(['↳', '>']))
-                && parts.len() == cells.len()
-                && cells.iter().any(|it| it.ends_with(['↴', '\\']));
-            if !goes_on {
-                lines.give_back(more, next);
-                break;
-            }
-            join(&mut cells, &parts);
+        if self.drawing != Drawing::Markdown {
+            place.cut |= self.go_on(&mut cells, count, lines);
         }
         if place.cut {
             row.fail(RowFault::Long);
@@ -340,6 +319,30 @@ impl Pretty {
         }
     }
 
+    /// Joins the lines that a row with line ends in its values goes on over; whether it is too long.
+    fn go_on(&self, cells: &mut [String], count: usize, lines: &mut Lines) -> bool {
+        let mut bytes: usize = cells.iter().map(String::len).sum();
+        loop {
+            let mut more = Vec::new();
+            let Some(next) = lines.next(&mut more) else {
+                return false;
+            };
+            let parts = self.split(&plain(&more), count);
+            let goes_on = parts.iter().any(|it| it.starts_with(['↳', '>']))
+                && parts.len() == cells.len()
+                && cells.iter().any(|it| it.ends_with(['↴', '\\']));
+            if !goes_on {
+                lines.give_back(more, next);
+                return false;
+            }
+            bytes += more.len();
+            if bytes > lines.bytes_max() {
+                return true;
+            }
+            join(cells, &parts);
+        }
+    }
+
     /// The cells of a line.
     fn split(&self, text: &str, count: usize) -> Vec<String> {
         if self.drawing != Drawing::Spaces {
@@ -355,13 +358,13 @@ impl Pretty {
         let mut cells = vec![String::new(); count];
         for (start, token) in tokens(text) {
             let end = start + token.chars().count();
-            // The heading that shares most characters, or the nearest one.
-            let apart = |&(from, to): &(usize, usize)| {
-                from.max(start).saturating_sub(to.min(end))
-            };
+            // The heading above it, or else the one to its left: a value may hold blanks.
+            let is_below = |&(from, to): &(usize, usize)| from < end && start < to;
+            let is_right_of = |&(_, to): &(usize, usize)| to <= start;
             // Left of the first heading stands the row's number.
             let is_number = token.ends_with('.') && start == 0;
-            let column = (0..self.spans.len()).min_by_key(|&at| (apart(&self.spans[at]), at));
+            let column = self.spans.iter().position(is_below);
+            let column = column.or_else(|| self.spans.iter().rposition(is_right_of));
             let Some(column) = column.filter(|_| !is_number) else {
                 continue;
             };
@@ -374,11 +377,41 @@ impl Pretty {
     }
 }
 
+/// Reads on while a row has fewer bars than it must have: its values hold line ends, as they were drawn before such values
+/// got lines of their own. Whether it is too long.
+fn read_broken_row(text: &mut String, count: usize, lines: &mut Lines) -> bool {
+    let bars = |line: &str| line.chars().filter(|c| BARS.contains(c)).count();
+    let mut found = bars(text);
+    let mut cut = false;
+    while found <= count {
+        let mut more = Vec::new();
+        let Some(next) = lines.next(&mut more) else {
+            break;
+        };
+        let line = plain(&more);
+        if !matches!(drawn(&line), Drawn::Other | Drawn::Cells) {
+            lines.give_back(more, next);
+            break;
+        }
+        found += bars(&line);
+        cut |= next.cut;
+        if text.len() + line.len() > lines.bytes_max() {
+            return true;
+        }
+        text.push('\n');
+        text.push_str(&line);
+    }
+    cut
+}
+
 /// Whether a line repeats the names: some clients print them below a long table again.
 fn is_names(text: &str, columns: &Columns) -> bool {
     let cells = between_bars(text);
     cells.len() == columns.names().len()
-        && cells.iter().zip(columns.names()).all(|(cell, name)| cell.trim() == name)
+        && cells
+            .iter()
+            .zip(columns.names())
+            .all(|(cell, name)| cell.trim() == name)
 }
 
 /// Adds the lines that go on to the cells that they go on with.

@@ -106,10 +106,33 @@ fn is_name(name: &str) -> bool {
 /// Whether a text is a type, as `WithNamesAndTypes` has it.
 fn is_type(text: &str) -> bool {
     const TYPES: &[&str] = &[
-        "String", "UInt", "Int", "Float", "Decimal", "Date", "Enum", "Array(", "Map(", "Tuple(",
-        "Nullable(", "LowCardinality(", "UUID", "IPv", "Bool", "FixedString", "JSON", "Nested(",
-        "Variant(", "Dynamic", "Nothing", "Object(", "BFloat", "SimpleAggregateFunction(",
-        "AggregateFunction(", "Interval", "Time",
+        "String",
+        "UInt",
+        "Int",
+        "Float",
+        "Decimal",
+        "Date",
+        "Enum",
+        "Array(",
+        "Map(",
+        "Tuple(",
+        "Nullable(",
+        "LowCardinality(",
+        "UUID",
+        "IPv",
+        "Bool",
+        "FixedString",
+        "JSON",
+        "Nested(",
+        "Variant(",
+        "Dynamic",
+        "Nothing",
+        "Object(",
+        "BFloat",
+        "SimpleAggregateFunction(",
+        "AggregateFunction(",
+        "Interval",
+        "Time",
     ];
     TYPES.iter().any(|start| text.starts_with(start))
 }

@@ -21,7 +21,7 @@ fn row_number(line: &[u8]) -> Option<u64> {
 /// Whether a line is the rule under a heading.
 fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
-    let wide = line.len() % 3 == 0 && line.chunks_exact(3).all(|it| it == "─".as_bytes());
+    let wide = line.len().is_multiple_of(3) && line.chunks_exact(3).all(|it| it == "─".as_bytes());
     line.len() >= 4 && (wide || line.iter().all(|&byte| byte == b'-'))
 }
 
@@ -58,7 +58,9 @@ fn split(line: &[u8]) -> Option<(&[u8], usize)> {
     let name = &line[..colon];
     let first = name.first()?;
     let is_name = (first.is_ascii_alphabetic() || *first == b'_')
-        && name.iter().all(|&byte| byte != b' ' || name.contains(&b'('));
+        && name
+            .iter()
+            .all(|&byte| byte != b' ' || name.contains(&b'('));
     let blanks = line[colon + 1..].iter().take_while(|&&byte| byte == b' ');
     let blanks = blanks.count();
     (is_name && blanks > 0).then_some((name, colon + 1 + blanks))
@@ -213,7 +215,9 @@ impl Vertical {
 
 /// Whether this may be the name of a column that is not known yet.
 fn is_new_name(name: &[u8], columns: &Columns) -> bool {
-    let known = std::str::from_utf8(name).ok().and_then(|it| columns.find(it));
+    let known = std::str::from_utf8(name)
+        .ok()
+        .and_then(|it| columns.find(it));
     known.is_none()
 }
 

@@ -2,8 +2,8 @@
 //! other row as one line of columns.
 //!
 //! ```text
-//! 2026.11.29 16:35:38.000000 errors	name=BAD_ARGUMENTS	code=36	value=1	last_error_message=Dictionary not found
-//! - metrics	metric=Query	value=1
+//! 2026.11.29 16:35:38.000000 errors\tname=BAD_ARGUMENTS\tcode=36\tvalue=1\tlast_error_message=Dictionary not found
+//! - metrics\tmetric=Query\tvalue=1
 //! ```
 
 use super::known::Known;
@@ -28,13 +28,19 @@ fn stamp(row: &Row, columns: &[usize], out: &mut Vec<u8>) -> Option<bool> {
 
 /// Reads `2026-11-29 16:35:38.123`, the same with `T` and `Z`, or seconds since 1970.
 pub(super) fn read_stamp(text: &[u8]) -> Option<(Timestamp, bool)> {
-    let is_number = text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let is_number = text
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let time = if is_number {
         let text = std::str::from_utf8(text).ok()?;
         let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
         let seconds: i64 = seconds.parse().ok()?;
         let micros: i64 = format!("{fraction:0<6}").get(..6)?.parse().ok()?;
-        Timestamp(seconds.checked_mul(crate::time::SECOND)?.checked_add(micros)?)
+        Timestamp(
+            seconds
+                .checked_mul(crate::time::SECOND)?
+                .checked_add(micros)?,
+        )
     } else {
         Timestamp::read(text)?.0
     };
@@ -69,10 +75,15 @@ impl Writer {
     /// A writer for the rows of a table with these columns.
     pub fn new(table: Option<&'static Known>, columns: &Columns) -> Self {
         let find = |names: &[&str]| names.iter().find_map(|name| columns.find(name));
-        let stamps = table.map_or(&["event_time_microseconds", "event_time"][..], |it| it.stamps);
+        let stamps = table.map_or(&["event_time_microseconds", "event_time"][..], |it| {
+            it.stamps
+        });
         Self {
             table,
-            stamps: stamps.iter().filter_map(|name| columns.find(name)).collect(),
+            stamps: stamps
+                .iter()
+                .filter_map(|name| columns.find(name))
+                .collect(),
             thread: find(&["thread_id", "os_thread_id", "thread_number"]),
             query: find(&["query_id"]),
             level: find(&["level"]),
@@ -139,7 +150,10 @@ impl Writer {
 /// Adds a text that must not end its place in a head.
 fn one_line(text: &[u8], end: u8, out: &mut Vec<u8>) {
     let ends = |byte: u8| byte == b'\n' || byte == b'\r' || byte == end;
-    out.extend(text.iter().map(|&byte| if ends(byte) { b' ' } else { byte }));
+    out.extend(
+        text.iter()
+            .map(|&byte| if ends(byte) { b' ' } else { byte }),
+    );
 }
 
 /// Adds a text without tabs and line ends, as TSV has it; of a name also without `=`.

@@ -25,16 +25,20 @@ fn of_node(facts: &NodeFacts) -> impl Iterator<Item = CounterRow> {
         let codes = tally.codes.iter().filter(|((known, _), _)| *known == code);
         codes.map(|(_, tally)| tally.count).sum()
     };
-    tally.exported.counters.iter().map(move |(name, found)| CounterRow {
-        run: tally.run.clone(),
-        node: tally.node.clone(),
-        table: name.table.clone(),
-        name: name.name.clone(),
-        code: name.code,
-        remote: name.remote,
-        value: found.value,
-        // What another server reported is no record of this one.
-        records: name.code.filter(|_| has_log && !name.remote).map(records),
-        last: found.last.map(|at| at.iso(facts.zone)),
-    })
+    tally
+        .exported
+        .counters
+        .iter()
+        .map(move |(name, found)| CounterRow {
+            run: tally.run.clone(),
+            node: tally.node.clone(),
+            table: name.table.clone(),
+            name: name.name.clone(),
+            code: name.code,
+            remote: name.remote,
+            value: found.value,
+            // What another server reported is no record of this one.
+            records: name.code.filter(|_| has_log && !name.remote).map(records),
+            last: found.last.map(|at| at.iso(facts.zone)),
+        })
 }

@@ -18,7 +18,10 @@ pub(super) fn compile_row(
         if declared.cells.is_empty() && declared.columns.is_empty() {
             return Ok(None);
         }
-        let message = format!("the signal {} has cells and no table", declared.id.get_ref());
+        let message = format!(
+            "the signal {} has cells and no table",
+            declared.id.get_ref()
+        );
         return Err(origin.fault(declared.id.span(), message, "say whose rows it is: table"));
     };
     let is_of_a_log = declared.format.is_some()
@@ -43,7 +46,11 @@ pub(super) fn compile_row(
     }
     let mut tests = Vec::new();
     for (column, cell) in &declared.cells {
-        tests.extend(cell_tests(cell).into_iter().map(|test| (column.clone(), test)));
+        tests.extend(
+            cell_tests(cell)
+                .into_iter()
+                .map(|test| (column.clone(), test)),
+        );
     }
     let mut take = Vec::new();
     for (field, column) in &declared.columns {
@@ -73,9 +80,12 @@ fn cell_tests(declared: &CellDecl) -> Vec<CellTest> {
     tests.extend(bounds.at_least.map(CellTest::AtLeast));
     tests.extend(bounds.at_most.map(CellTest::AtMost));
     tests.extend(bounds.not.as_ref().map(|not| CellTest::IsNot(texts(not))));
-    tests.extend(bounds.contains.as_ref().map(|given| {
-        CellTest::Contains(texts(given).iter().map(Literal::new).collect())
-    }));
+    tests.extend(
+        bounds
+            .contains
+            .as_ref()
+            .map(|given| CellTest::Contains(texts(given).iter().map(Literal::new).collect())),
+    );
     tests
 }
 

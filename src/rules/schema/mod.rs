@@ -11,7 +11,7 @@ mod sample;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
-pub use row::{CellDecl, CellBounds};
+pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use strip::{StripDecl, StripRowDecl};
 
@@ -76,14 +76,6 @@ pub struct SignalDecl {
     pub what: String,
     /// The format of its records; `clickhouse` unless said.
     pub format: Option<Spanned<String>>,
-    /// Instead of a format: the system table whose rows it is.
-    pub table: Option<Spanned<String>>,
-    /// What the cells of a row must be, by column.
-    #[serde(default, rename = "where")]
-    pub cells: BTreeMap<String, CellDecl>,
-    /// What is read from a row: field, and `column` or `column:kind`.
-    #[serde(default)]
-    pub columns: BTreeMap<String, Spanned<String>>,
     /// The levels it may be logged at; all unless said.
     #[serde(default)]
     pub levels: Vec<Level>,
@@ -134,6 +126,14 @@ pub struct SignalDecl {
     /// Lines that are not it.
     #[serde(default)]
     pub not: Vec<String>,
+    /// Instead of a format: the system table whose rows it is.
+    pub table: Option<Spanned<String>>,
+    /// What the cells of a row must be, by column.
+    #[serde(default, rename = "where")]
+    pub cells: BTreeMap<String, CellDecl>,
+    /// What is read from a row: field, and `column` or `column:kind`.
+    #[serde(default)]
+    pub columns: BTreeMap<String, Spanned<String>>,
 }
 
 /// A derived field.

@@ -69,7 +69,10 @@ fn rows(form: Form, bytes: Vec<u8>) -> Read {
 /// A bar in a cell of a form that draws bars and escapes none, where a tab before it moves it from its place.
 fn is_undecidable(ending: &str, row: usize) -> bool {
     let draws_ascii_bars = matches!(ending, "Markdown" | "PrettyAscii" | "PrettyCompactAscii");
-    let counts_any_bar = matches!(ending, "PrettyColor" | "Pretty" | "PrettyCompact" | "PrettyCompactColor" | "PrettyCompactOld");
+    let counts_any_bar = matches!(
+        ending,
+        "PrettyColor" | "Pretty" | "PrettyCompact" | "PrettyCompactColor" | "PrettyCompactOld"
+    );
     row == 2 && (draws_ascii_bars || counts_any_bar) || row == 4 && ending == "Markdown"
 }
 
@@ -81,10 +84,17 @@ fn every_form_gives_the_same_rows() {
         for (at, (cells, fault)) in rows.iter().enumerate() {
             if is_undecidable(ending, at) {
                 assert_eq!(*fault, Some(RowFault::Ragged), "{ending} row {at}");
-                assert_eq!(cells[0].as_deref(), Some(&*(at + 1).to_string()), "{ending}");
+                assert_eq!(
+                    cells[0].as_deref(),
+                    Some(&*(at + 1).to_string()),
+                    "{ending}"
+                );
                 continue;
             }
-            let map = if matches!(form, Form::Json | Form::JsonCompact | Form::JsonEachRow | Form::JsonCompactEachRow) {
+            let map = if matches!(
+                form,
+                Form::Json | Form::JsonCompact | Form::JsonEachRow | Form::JsonCompactEachRow
+            ) {
                 format!("{{\"k'\":{at}}}")
             } else if matches!(form, Form::Tsv | Form::TsvTypes | Form::Markdown) {
                 // A text that begins like a map is escaped, a map is not, and without types nobody can tell.
@@ -145,15 +155,35 @@ fn a_record_of_any_log_is_no_table() {
 fn tables_are_told_by_columns_and_names_decide_what_columns_leave_open() {
     for (heading, name, table) in [
         ("metric\tvalue\tdescription", "metrics.tsv", "metrics"),
-        ("metric\tvalue\tdescription", "ch1/asynchronous_metrics.tsv", "asynchronous_metrics"),
-        ("name\tcode\tvalue\tlast_error_time", "whatever.tsv", "errors"),
+        (
+            "metric\tvalue\tdescription",
+            "ch1/asynchronous_metrics.tsv",
+            "asynchronous_metrics",
+        ),
+        (
+            "name\tcode\tvalue\tlast_error_time",
+            "whatever.tsv",
+            "errors",
+        ),
         ("name\tvalue", "system.errors.tsv", "errors"),
         ("event_time\tcode\terror\tvalue", "x.tsv", "error_log"),
-        ("event_time\tlevel\tlogger_name\tmessage", "text_log_0.tsv", "text_log"),
-        ("event_time\tevent_type\tgc_id\tround\toutcome", "content_addressed_garbage_collection_log.tsv", "cas_gc_log"),
+        (
+            "event_time\tlevel\tlogger_name\tmessage",
+            "text_log_0.tsv",
+            "text_log",
+        ),
+        (
+            "event_time\tevent_type\tgc_id\tround\toutcome",
+            "content_addressed_garbage_collection_log.tsv",
+            "cas_gc_log",
+        ),
     ] {
         let told = sniff(format!("{heading}\n").as_bytes(), name).unwrap();
-        assert_eq!(told.table.map(|it| it.name), Some(table), "{heading} in {name}");
+        assert_eq!(
+            told.table.map(|it| it.name),
+            Some(table),
+            "{heading} in {name}"
+        );
     }
     let told = sniff(b"colour\tshape\nred\tround\n", "things.tsv").unwrap();
     assert!(told.table.is_none());

@@ -37,7 +37,10 @@ enum Print {
     Unsigned,
     Date,
     /// A stamp: so many microseconds a unit, or units a microsecond.
-    Stamp { times: i64, by: i64 },
+    Stamp {
+        times: i64,
+        by: i64,
+    },
     Uuid,
     /// Text, which is quoted inside lists.
     Text,
@@ -139,14 +142,20 @@ impl Leaf {
             (ColumnReader::FixedLenByteArrayColumnReader(it), Values::Fixed(values)) => {
                 read!(it, values)
             }
-            _ => Err(ParquetError::General("a column changed its type".to_owned())),
+            _ => Err(ParquetError::General(
+                "a column changed its type".to_owned(),
+            )),
         };
         read.map(|(rows, ..)| rows)
     }
 
     /// Whether the level that comes next has no value.
     pub(super) fn is_null(&self) -> bool {
-        self.max_def > 0 && self.defs.get(self.level).is_none_or(|def| *def < self.max_def)
+        self.max_def > 0
+            && self
+                .defs
+                .get(self.level)
+                .is_none_or(|def| *def < self.max_def)
     }
 
     /// Goes on behind a level without a value.
@@ -192,7 +201,10 @@ impl Leaf {
 
     /// Adds the value that comes next as it is printed inside a list.
     fn inner(&mut self, out: &mut Vec<u8>) {
-        if !matches!(self.print, Print::Text | Print::Date | Print::Stamp { .. } | Print::Uuid) {
+        if !matches!(
+            self.print,
+            Print::Text | Print::Date | Print::Stamp { .. } | Print::Uuid
+        ) {
             return self.value(out);
         }
         let mut text = Vec::new();
@@ -209,10 +221,10 @@ impl Leaf {
 
     fn print(&self, at: usize, out: &mut Vec<u8>) {
         macro_rules! number {
-            ($value:expr) => {
+            ($value:expr) => {{
                 // Writing to memory does not fail.
-                drop(write!(out, "{}", $value))
-            };
+                drop(write!(out, "{}", $value));
+            }};
         }
         match &self.values {
             Values::Bool(values) => number!(values.get(at).copied().unwrap_or_default()),
@@ -221,7 +233,9 @@ impl Leaf {
                 match self.print {
                     Print::Unsigned => number!(value.cast_unsigned()),
                     Print::Date => out.extend_from_slice(&date(i64::from(value))),
-                    Print::Plain | Print::Stamp { .. } | Print::Uuid | Print::Text => number!(value),
+                    Print::Plain | Print::Stamp { .. } | Print::Uuid | Print::Text => {
+                        number!(value)
+                    }
                 }
             }
             Values::Int64(values) => {
@@ -304,6 +318,10 @@ fn print_of(descriptor: &ColumnDescriptor) -> Print {
 /// The same for files that have only what older writers say of a type.
 fn converted(descriptor: &ColumnDescriptor) -> Print {
     use parquet::basic::{ConvertedType, Type};
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's types, most of which print as they are"
+    )]
     match descriptor.converted_type() {
         ConvertedType::UINT_8
         | ConvertedType::UINT_16

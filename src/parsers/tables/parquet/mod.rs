@@ -6,9 +6,11 @@
 mod leaf;
 
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
@@ -59,7 +61,10 @@ impl Parquet {
                 "a Parquet file of more than {bytes_max} bytes is not read"
             ));
         }
-        let file = SerializedFileReader::new(Bytes::from(bytes)).map_err(said)?;
+        let file = kept_from_panic(|| SerializedFileReader::new(Bytes::from(bytes)))?;
+        if !is_within(file.metadata(), size) {
+            return Err("its directory names places outside the file".to_owned());
+        }
         *columns = Columns::new(names(file.metadata().file_metadata().schema_descr()));
         Ok(Self {
             file,
@@ -81,7 +86,7 @@ impl Parquet {
                 if self.group == self.file.num_row_groups() {
                     return Ok(false);
                 }
-                self.open_group().map_err(said)?;
+                kept_from_panic(|| self.open_group())?;
             } else {
                 self.read_batch()?;
             }
@@ -98,7 +103,14 @@ impl Parquet {
         if self.given > FREE && self.given / self.size.max(1) >= RATIO {
             return Err(format!("its rows are {RATIO} times its size or more"));
         }
-        if self.file.metadata().file_metadata().schema_descr().num_columns() > COLUMNS_MAX {
+        if self
+            .file
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .num_columns()
+            > COLUMNS_MAX
+        {
             row.fail(RowFault::Wide);
         }
         Ok(true)
@@ -126,7 +138,7 @@ impl Parquet {
         let wanted = usize::try_from(self.left).unwrap_or(BATCH).min(BATCH);
         let mut read = wanted;
         for leaf in &mut self.leaves {
-            read = read.min(leaf.read(wanted).map_err(said)?);
+            read = read.min(kept_from_panic(|| leaf.read(wanted))?);
         }
         if read < wanted {
             // Columns of different lengths: their rows do not belong together.
@@ -167,9 +179,25 @@ fn cell(leaves: &mut [Leaf], row: &mut Row) -> usize {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "named in map_err")]
-fn said(error: ParquetError) -> String {
-    error.to_string()
+/// Runs a part of the library, which checks much of what a file says, and gives up on some of it with a panic.
+fn kept_from_panic<T>(run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(_) => Err("its bytes contradict each other".to_owned()),
+    }
+}
+
+/// Whether all that the directory names lies in a file of that size.
+fn is_within(metadata: &ParquetMetaData, size: u64) -> bool {
+    let is_place = |offset: i64| u64::try_from(offset).is_ok_and(|offset| offset <= size);
+    metadata.row_groups().iter().all(|group| {
+        group.columns().iter().all(|column| {
+            is_place(column.data_page_offset())
+                && column.dictionary_page_offset().is_none_or(is_place)
+                && is_place(column.compressed_size())
+                && column.num_values() >= 0
+        })
+    })
 }
 
 /// The table's columns: those of the outermost level, and of a tuple its parts.
