@@ -95,8 +95,7 @@ fn in_logs(artifact: &Artifact, logs: &[Wrapped], line: u64) -> Result<Option<Re
             continue;
         }
         let (reader, _) = artifact.open()?;
-        let is_head = log.format.spec().is_head;
-        let mut blocks = StreamReader::new(reader, &log.layers, is_head, Limits::default(), false);
+        let mut blocks = StreamReader::new(reader, log.reading(false), Limits::default());
         while let Some(block) = blocks.next(Vec::new()) {
             if !come_nearer(&block, log.format, line, &mut nearest) {
                 break;
@@ -132,13 +131,16 @@ fn come_nearer(block: &Block, format: Format, line: u64, nearest: &mut Option<Re
         .origin
         .as_deref()
         .map_or(&[][..], |origin| &origin.starts);
-    let after = starts.partition_point(|start| start.line <= line);
-    let Some(start) = after.checked_sub(1).and_then(|at| starts.get(at)) else {
+    // Where the newest line stands first, lines do not grow.
+    let before = starts
+        .iter()
+        .enumerate()
+        .filter(|(_, start)| start.line <= line);
+    let Some((at, start)) = before.max_by_key(|(_, start)| start.line) else {
         return false;
     };
-    let end = starts
-        .get(after)
-        .map_or(block.bytes.len(), |next| next.at as usize);
+    let next = starts.get(at + 1);
+    let end = next.map_or(block.bytes.len(), |next| next.at as usize);
     if nearest
         .as_ref()
         .is_none_or(|record| record.line < start.line)

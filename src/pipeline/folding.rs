@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::facts::ArtifactFacts;
 use super::inputs::NodeScan;
 use crate::intake::Role;
-use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
-use crate::streams::{Fold, FoldRules, Log, Scanned, Twins, Views};
+use crate::streams::{Fold, FoldRules, Log, Scanned, Source, Twins, Views};
 use crate::time::{DAY, Timestamp};
 
 /// A step after its scan.
@@ -29,8 +28,8 @@ pub(super) enum Done {
 /// The folds of one node.
 pub(super) struct Folding<'e> {
     rules: FoldRules<'e>,
-    /// The logs to come: format, whether there is an err.log to match, and whether there are views, of full seconds.
-    logs: VecDeque<(Format, bool, Option<bool>)>,
+    /// The logs to come: a piece of each, whether there is an err.log to match, and whether there are views, of full seconds.
+    logs: VecDeque<(Source, bool, Option<bool>)>,
     fold: Option<(Fold<'e>, Twins)>,
     tally: NodeTally,
     others: Vec<NodeTally>,
@@ -49,7 +48,7 @@ impl<'e> Folding<'e> {
             let views = (!log.views.is_empty()).then_some(coarse);
             sources
                 .next()
-                .map(|source| (source.format, log.has_twins(), views))
+                .map(|source| (*source, log.has_twins(), views))
         };
         let logs = logs.iter().filter_map(of).collect();
         let (others, artifacts) = (Vec::new(), BTreeMap::new());
@@ -100,10 +99,10 @@ impl<'e> Folding<'e> {
     /// The fold of the log being read.
     fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
         if self.fold.is_none() {
-            let &(format, twins, views) = self.logs.front()?;
+            let &(source, twins, views) = self.logs.front()?;
             let tally = std::mem::take(&mut self.tally);
             self.fold = Some((
-                Fold::new(self.rules, tally, format),
+                Fold::new(self.rules, tally, source),
                 Twins::new(twins, views.map(Views::new)),
             ));
         }
@@ -115,7 +114,7 @@ impl<'e> Folding<'e> {
         let counts = self
             .logs
             .front()
-            .is_some_and(|(format, ..)| format.spec().counts_records);
+            .is_some_and(|(source, ..)| source.format.spec().counts_records);
         let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
         if let Some(scanned) = Arc::get_mut(scanned) {
             // The lines of unwrapped text are numbered as they stand in the file.

@@ -134,20 +134,19 @@ impl<'p> NodeReader<'p> {
     }
 
     fn blocks(&self, source: Source, reader: Box<dyn Read + Send>) -> Blocks {
-        let is_head = source.format.spec().is_head;
         if let Some((form, table)) = self.looked.export(source) {
             let reader = TableReader::new(reader, form, table, self.limits);
             return Blocks::Table(Box::new(reader));
         }
         match self.looked.wrapped(source) {
-            Some((layers, is_first)) => Blocks::Wrapped(Box::new(StreamReader::new(
-                reader,
-                layers,
-                is_head,
-                self.limits,
-                is_first,
-            ))),
-            None => Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits))),
+            Some(log) => {
+                let reading = log.reading(source.stream == 0);
+                Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)))
+            }
+            None => {
+                let is_head = source.format.spec().is_head;
+                Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
+            }
         }
     }
 

@@ -35,25 +35,34 @@ const DOCUMENTS: &[&str] = &[
 pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
-            if let Some(export) = tables::export(artifact, &sample) {
-                return Sniffed {
-                    format: export.format(),
-                    node: None,
-                    logs: Vec::new(),
-                    export: Some(export),
-                    encoding,
-                    start: Vec::new(),
-                    unreadable: None,
-                };
-            }
             let is_document = is_document(&artifact.path);
+            let export = tables::export(artifact, &sample);
+            if export.as_ref().is_some_and(Export::is_sure) {
+                return exported(export, encoding);
+            }
             let logs = wrapped::logs(artifact, &sample, is_document);
+            if logs.is_empty() && export.as_ref().is_some_and(|it| it.table.is_some()) {
+                return exported(export, encoding);
+            }
+            let turned = || {
+                sniff(&sample)
+                    .filter(|_| !is_document)
+                    .and_then(|it| wrapped::turned(it, &sample))
+            };
+            let logs = if logs.is_empty() {
+                turned().into_iter().collect()
+            } else {
+                logs
+            };
             let format = match logs.first() {
                 Some(log) => Some(log.format),
                 None => sniff(&sample)
                     .filter(|_| !is_document)
                     .or_else(|| empty_log(artifact, &sample)),
             };
+            if format.is_none() && export.is_some() {
+                return exported(export, encoding);
+            }
             Sniffed {
                 format,
                 node: format.and_then(|format| format.only_node(&sample)),
@@ -73,6 +82,19 @@ pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
             start: Vec::new(),
             unreadable: Some(fault(ProblemKind::Unreadable, &error)),
         },
+    }
+}
+
+/// A file that exports a table.
+fn exported(export: Option<Export>, encoding: Encoding) -> Sniffed {
+    Sniffed {
+        format: export.as_ref().and_then(Export::format),
+        node: None,
+        logs: Vec::new(),
+        export,
+        encoding,
+        start: Vec::new(),
+        unreadable: None,
     }
 }
 

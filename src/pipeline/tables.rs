@@ -36,11 +36,7 @@ pub(super) fn is_table(name: &str, start: &[u8]) -> bool {
 
 fn told(name: &str, start: &[u8]) -> Option<Sniffed> {
     let told = sniff(start, name)?;
-    let is_drawn = matches!(
-        told.form,
-        Form::Vertical | Form::Pretty | Form::PrettySpace | Form::Markdown
-    );
-    let is_log = is_drawn && claimed(start).is_some_and(|(lines, _)| lines >= LOG_LINES);
+    let is_log = is_drawn(told.form) && claimed(start).is_some_and(|(lines, _)| lines >= LOG_LINES);
     (!is_log).then_some(told)
 }
 
@@ -63,7 +59,20 @@ pub(super) fn export(artifact: &Artifact, sample: &[u8]) -> Option<Export> {
     })
 }
 
+/// Whether people read such tables, so that logs and documents hold some.
+fn is_drawn(form: Form) -> bool {
+    matches!(
+        form,
+        Form::Vertical | Form::Pretty | Form::PrettySpace | Form::Markdown
+    )
+}
+
 impl Export {
+    /// Whether the file is nothing else, whatever its lines look like.
+    pub(super) fn is_sure(&self) -> bool {
+        self.table.is_some() && !is_drawn(self.form)
+    }
+
     /// What its rows are read as; nothing where nobody knows the table.
     pub(super) fn format(&self) -> Option<Format> {
         Some(match self.table?.rows {

@@ -16,6 +16,8 @@ pub struct Source {
     pub format: Format,
     /// Whether its stamps name the second alone.
     pub coarse: bool,
+    /// Whether only some of its lines are here.
+    pub is_excerpt: bool,
 }
 
 /// The pieces of one log file, oldest first.
@@ -150,6 +152,7 @@ mod tests {
             stream: 0,
             format: Format::ClickHouse,
             coarse: false,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -174,6 +177,7 @@ mod tests {
             stream: 0,
             format: Format::ClickHouse,
             coarse: false,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),

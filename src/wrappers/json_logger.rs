@@ -99,7 +99,12 @@ impl Roles {
             .all(|((_, value), (_, role))| match role {
                 Role::Time => seconds(value).is_some(),
                 Role::Level => level_word(value).is_some(),
-                _ => true,
+                Role::Utc
+                | Role::Thread
+                | Role::Query
+                | Role::Logger
+                | Role::Text
+                | Role::Other => true,
             });
         let told = is_timed && timed && has(&keys, Role::Text) && has(&keys, Role::Level);
         told.then_some(Self { keys })

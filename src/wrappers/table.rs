@@ -1,149 +1,115 @@
-//! An exported system table as blocks of text: its rows written as records of a text log, or as lines of cells.
+//! A table of log lines pasted from a dashboard or a ticket, a column with the time before the line:
+//!
+//! ```text
+//! 2026-06-08 09:12:26 | [2026/06/08 01:12:26.417 +00:00] [WARN] ...
+//! -- | --
+//!   |   | 2026-06-08 09:15:19 | [2026/06/08 01:15:19.850 +00:00] [INFO] ...
+//! ```
+//!
+//! Columns are parted by bars or tabs; a bar in a line is escaped. The column's clock is the reader's and often of another
+//! zone than the line's, so it is not used.
 
-use std::io::{self, Read};
-
-use crate::intake::{Block, Limits};
-use crate::parsers::tables::{
-    Columns, Form, Known, Row, RowFault, Rows, Table, Writer, Written, identify,
-};
-use crate::record::{Origin, Start};
+use super::{Message, Peeled};
 use crate::time::Timestamp;
 
-/// How large a file may be that must be read whole, in bytes: a Parquet file's directory stands at its end.
-pub const WHOLE_BYTES_MAX: u64 = 256 << 20;
-
-/// Reads an exported table.
-pub struct TableReader {
-    table: Table,
-    known: Option<&'static Known>,
-    is_log: bool,
-    /// The columns that the writer was made for.
-    columns: Columns,
-    writer: Writer,
-    row: Row,
-    text: Vec<u8>,
-    origin: Origin,
-    limits: Limits,
-    /// How many lines of the file earlier blocks were made of.
-    lines: u64,
-    offset: u64,
-    ended: bool,
+/// The line behind the column of its time, and whether bars part the columns.
+fn split(row: &[u8]) -> Option<(&[u8], bool)> {
+    let is_frame = |byte: &&u8| matches!(byte, b'|' | b' ' | b'\t');
+    let row = &row[row.iter().take_while(is_frame).count()..];
+    row.first().filter(|byte| byte.is_ascii_digit())?;
+    let (_, length) = Timestamp::read(row)?;
+    let mut rest = &row[length..];
+    rest = rest.strip_prefix(b"Z").unwrap_or(rest);
+    if let Some(line) = rest.strip_prefix(b"\t") {
+        return Some((line, false));
+    }
+    let line = rest.trim_ascii_start().strip_prefix(b"|")?;
+    let line = line.strip_prefix(b" ").unwrap_or(line);
+    Some((line, true))
 }
 
-impl TableReader {
-    /// Starts at the beginning of `reader`, the export of a known table.
-    pub fn new(
-        reader: Box<dyn Read + Send>,
-        form: Form,
-        known: &'static Known,
-        limits: Limits,
-    ) -> Self {
-        let table = Table::open(form, reader, limits.record_bytes, WHOLE_BYTES_MAX);
-        let columns = table.columns().clone();
-        Self {
-            known: Some(known),
-            is_log: known.rows == Rows::Records,
-            writer: Writer::new(Some(known), &columns),
-            columns,
-            table,
-            row: Row::default(),
-            text: Vec::new(),
-            origin: Origin::default(),
-            limits,
-            lines: 0,
-            offset: 0,
-            ended: false,
-        }
-    }
+/// `-- | --`, `|---|:--:|`.
+fn is_rule(row: &[u8]) -> bool {
+    row.contains(&b'-')
+        && row
+            .iter()
+            .all(|byte| matches!(byte, b'-' | b'|' | b' ' | b':' | b'\t'))
+}
 
-    /// The stamp of the first row to come, as `stamp` reads it.
-    pub fn peek(&mut self, stamp: impl Fn(&[u8]) -> Option<Timestamp>) -> Option<Timestamp> {
-        self.fill();
-        stamp(&self.text)
-    }
+pub(super) fn claims(row: &[u8]) -> bool {
+    split(row).is_some()
+}
 
-    /// The next block; `None` at the end. `buffer` is a used block's memory, or empty.
-    pub fn next(&mut self, mut buffer: Vec<u8>) -> Option<Block> {
-        self.fill();
-        let origin = &mut self.origin;
-        origin.lines = self.table.lines() - self.lines;
-        self.lines = self.table.lines();
-        let is_noted = origin.foreign.count > 0 || origin.ragged.count > 0;
-        if self.text.is_empty() && !is_noted {
-            return None;
-        }
-        buffer.clear();
-        std::mem::swap(&mut buffer, &mut self.text);
-        let block = Block {
-            offset: self.offset,
-            continues: false,
-            last: self.ended,
-            origin: Some(Box::new(std::mem::take(&mut self.origin))),
-            bytes: buffer,
-        };
-        self.offset += u64::try_from(block.bytes.len()).unwrap_or(0);
-        Some(block)
-    }
-
-    /// Why reading stopped before the end, and at which unpacked byte; once.
-    pub fn take_error(&mut self) -> Option<(u64, io::Error)> {
-        let error = self.table.take_error()?;
-        Some((self.table.offset(), io::Error::other(error)))
-    }
-
-    /// Writes rows until they fill a block, or the input ends.
-    fn fill(&mut self) {
-        while !self.ended && self.text.len() < self.limits.block_bytes {
-            if !self.table.next(&mut self.row) {
-                self.ended = true;
-                return;
-            }
-            self.learn();
-            self.write();
-        }
-    }
-
-    /// Makes a writer for other columns: rows may name their own, and a file may hold the answers to several queries.
-    fn learn(&mut self) {
-        let columns = self.table.columns();
-        if *columns == self.columns {
-            return;
-        }
-        self.columns = columns.clone();
-        if !self.is_log {
-            self.known = identify(columns, self.known);
-        }
-        self.writer = Writer::new(self.known, columns);
-    }
-
-    fn write(&mut self) {
-        let at = self.text.len();
-        let row = &self.row;
-        match row.fault {
-            Some(RowFault::Unreadable) => return self.origin.foreign.note(row.line),
-            Some(RowFault::Ragged | RowFault::Wide) => self.origin.ragged.note(row.line),
-            Some(RowFault::Long) => self.origin.too_long.note(row.line),
-            None => {}
-        }
-        let written = if self.is_log {
-            self.writer.record(row, &mut self.text)
+pub(super) fn peel<'a>(row: &'a [u8], out: &'a mut Vec<u8>) -> Peeled<'a> {
+    let Some((line, has_bars)) = split(row) else {
+        return if is_rule(row) {
+            Peeled::Frame
         } else {
-            self.writer.line(row, &self.columns, &mut self.text)
+            Peeled::Foreign
         };
-        if written == Written::Nothing {
-            return self.origin.foreign.note(row.line);
-        }
-        self.origin.starts.push(Start {
-            at: u32::try_from(at).unwrap_or(u32::MAX),
-            line: row.line,
-            offset: row.offset,
-            time: None,
-        });
+    };
+    if !has_bars {
+        return Peeled::Message(Message::of(line));
     }
+    // A row that begins with a bar ends with one.
+    let line = match line.strip_suffix(b"|").filter(|_| row.starts_with(b"| ")) {
+        Some(line) if !line.ends_with(b"\\") => line.trim_ascii_end(),
+        Some(_) | None => line,
+    };
+    let mut rest = line;
+    while let Some(at) = memchr::memmem::find(rest, b"\\|") {
+        out.extend_from_slice(&rest[..at]);
+        out.push(b'|');
+        rest = &rest[at + 2..];
+    }
+    if rest.len() == line.len() {
+        return Peeled::Message(Message::of(line));
+    }
+    out.extend_from_slice(rest);
+    Peeled::Message(Message::of(out))
 }
 
-impl std::fmt::Debug for TableReader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TableReader").finish_non_exhaustive()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(row: &str) -> Option<String> {
+        let mut out = Vec::new();
+        match peel(row.as_bytes(), &mut out) {
+            Peeled::Message(message) => Some(String::from_utf8_lossy(message.text).into_owned()),
+            Peeled::Inner(_) | Peeled::Frame | Peeled::Gap | Peeled::Foreign => None,
+        }
+    }
+
+    #[test]
+    fn the_line_is_what_stands_behind_the_column_of_its_time() {
+        for (row, line) in [
+            (
+                "2026-06-08 09:12:26 | [2026/06/08] [WARN] x",
+                "[2026/06/08] [WARN] x",
+            ),
+            (
+                "  |   | 2026-06-08 09:15:19 | [x=/a_(default\\|lock\\|write).sst]",
+                "[x=/a_(default|lock|write).sst]",
+            ),
+            ("| 2026-06-08 09:15:19 | a b |", "a b"),
+            ("2026-06-08T09:15:19.123Z\ta|b\\|c", "a|b\\|c"),
+            ("2026-06-08 09:15:19 |", ""),
+        ] {
+            assert_eq!(read(row).as_deref(), Some(line), "{row}");
+        }
+    }
+
+    #[test]
+    fn rules_and_headings_are_no_lines() {
+        for row in [
+            "-- | --",
+            "|---|:--:|",
+            "| Time | Line |",
+            "a | 2026-06-08 09:15:19 | b",
+            "",
+        ] {
+            assert_eq!(read(row), None, "{row}");
+        }
     }
 }

@@ -124,6 +124,7 @@ impl Context<'_> {
         inputs.extend(self.analysis.refused.iter().map(|refused| Input {
             path: refused.path.clone(),
             format: "refused".to_owned(),
+            wrapper: None,
             run: ".".to_owned(),
             node: UNNAMED.to_owned(),
             bytes: 0,
@@ -147,6 +148,7 @@ impl Context<'_> {
         Input {
             path: facts.path.clone(),
             format: facts.format.unwrap_or("unknown").to_owned(),
+            wrapper: facts.wrapper.clone(),
             run: facts.run.clone(),
             node: facts.node.clone(),
             bytes: facts.bytes,
@@ -169,7 +171,7 @@ impl Context<'_> {
         let mut nodes: Vec<Node> = Vec::new();
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            let is_here = tally.seen.main || tally.seen.err || !tally.exported.rows.is_empty();
+            let is_here = tally.seen.is_log() || !tally.exported.rows.is_empty();
             if tally.node != UNNAMED && is_here {
                 reporters.insert((&tally.run, &tally.node));
                 nodes.push(node(&tally.run, &tally.node, Role::Reporter, tally.records));
@@ -215,7 +217,7 @@ impl Context<'_> {
         let several = runs.len() > 1;
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            if tally.records == 0 && !tally.seen.main && !tally.seen.err {
+            if tally.records == 0 && !tally.seen.is_log() {
                 continue;
             }
             records.total += tally.records;
