@@ -1,5 +1,6 @@
 //! A text log written as an export of `system.text_log`: the test's own writers, from the lines of a log.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -68,13 +69,13 @@ pub(super) fn tsv(records: &[Logged], coarse: bool) -> String {
     );
     for it in records {
         let cells = [&it.thread, &it.level, &it.query, &it.logger, &it.message];
-        let cells: Vec<String> = cells.into_iter().map(|cell| escaped(cell)).collect();
+        let cells: Vec<String> = cells.map(|cell| escaped(cell)).to_vec();
         let micros = if coarse {
             String::new()
         } else {
             format!("{}\t", it.stamp)
         };
-        out += &format!("{}\t{micros}{}\n", &it.stamp[..19], cells.join("\t"));
+        writeln!(out, "{}\t{micros}{}", &it.stamp[..19], cells.join("\t")).unwrap();
     }
     out
 }
@@ -87,7 +88,14 @@ pub(super) fn csv(records: &[Logged]) -> String {
     for it in records {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let cells = [&it.level, &it.query, &it.logger, &it.message].map(|cell| quoted(cell));
-        out += &format!("{},{},{}\n", quoted(&it.stamp), it.thread, cells.join(","));
+        writeln!(
+            out,
+            "{},{},{}",
+            quoted(&it.stamp),
+            it.thread,
+            cells.join(",")
+        )
+        .unwrap();
     }
     out
 }
@@ -114,7 +122,7 @@ pub(super) fn vertical(records: &[Logged]) -> String {
     let mut out = String::new();
     for (at, it) in records.iter().enumerate() {
         let heading = format!("Row {}:", at + 1);
-        out += &format!("{heading}\n{}\n", "─".repeat(heading.len()));
+        writeln!(out, "{heading}\n{}", "─".repeat(heading.len())).unwrap();
         for (name, cell) in [
             ("event_time_microseconds", &it.stamp),
             ("level", &it.level),
@@ -124,7 +132,7 @@ pub(super) fn vertical(records: &[Logged]) -> String {
             ("message", &it.message),
             ("revision", &"54515".to_owned()),
         ] {
-            out += &format!("{:<25}{cell}\n", format!("{name}:"));
+            writeln!(out, "{:<25}{cell}", format!("{name}:")).unwrap();
         }
         out.push('\n');
     }
