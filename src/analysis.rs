@@ -8,6 +8,9 @@ use crate::time::{Period, Timestamp};
 /// What the format of an input that is a WAL's segment is called.
 pub const SEGMENT: &str = "wal-segment";
 
+/// What the format of an input that is a table is called which nobody knows.
+pub const TABLE: &str = "table";
+
 /// A finished analysis.
 #[derive(Debug)]
 pub struct Analysis {
@@ -59,12 +62,27 @@ pub struct InputFacts {
     pub records: u64,
     /// Lines.
     pub lines: u64,
+    /// The table that it exports.
+    pub table: Option<TableFacts>,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
     /// What a plain search for a listed signal's text finds.
     pub grep: GrepCounts,
     /// What is wrong with it.
     pub problems: Vec<InputFault>,
+}
+
+/// An exported table.
+#[derive(Debug, Clone, Default)]
+pub struct TableFacts {
+    /// Its name without the database; nothing where nobody knows it.
+    pub name: Option<&'static str>,
+    /// How it is written, as a query's `FORMAT` has it.
+    pub form: &'static str,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// How many rows were read.
+    pub rows: u64,
 }
 
 /// A fault of an artifact.
@@ -110,14 +128,19 @@ impl Analysis {
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.
-        let is_log = |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT);
+        let is_log =
+            |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT && it != TABLE);
         self.period.is_bounded()
             && self.inputs.iter().any(is_log)
-            && self.inputs.iter().all(|input| input.records == 0)
+            && self.inputs.iter().all(|input| {
+                let rows = input.table.as_ref().map_or(0, |table| table.rows);
+                input.records == 0 && rows == 0
+            })
     }
 
     /// Whether any artifact was recognised.
     pub fn is_recognised(&self) -> bool {
-        self.inputs.iter().any(|input| input.format.is_some())
+        let mut formats = self.inputs.iter().filter_map(|input| input.format);
+        formats.any(|format| format != TABLE)
     }
 }

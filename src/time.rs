@@ -120,6 +120,25 @@ impl Timestamp {
         }
     }
 
+    /// `YYYY.MM.DD HH:MM:SS.uuuuuu`, as the head of a record has it.
+    pub fn head(self) -> String {
+        let day = self.0.div_euclid(DAY);
+        let micros = self.0.rem_euclid(DAY);
+        // The civil date of a day since 1970, in eras of 400 years that begin in March.
+        let shifted = day + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let date = of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        let (seconds, fraction) = (micros / SECOND, micros % SECOND);
+        let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        format!("{year:04}.{month:02}.{date:02} {h:02}:{m:02}:{s:02}.{fraction:06}")
+    }
+
     /// `YYYY-MM-DD HH:MM:SS`, for people.
     pub fn short(self) -> String {
         self.naive().map_or_else(

@@ -33,6 +33,7 @@ pub fn read(format: Format, bytes: &[u8]) {
         hashed: true,
         continues: false,
         last: true,
+        viewed: false,
         origin: None,
     };
     let scan = scanner.scan(bytes, context);

@@ -9,6 +9,7 @@ mod core_dump;
 pub mod exception;
 mod soak;
 mod stderr;
+pub mod tables;
 pub mod wal;
 
 use crate::record::Record;
@@ -27,6 +28,8 @@ pub enum Format {
     Controller,
     /// What the soak harness of a content-addressed cluster prints.
     Soak,
+    /// The rows of an exported system table.
+    Table,
 }
 
 /// What is registered of a format.
@@ -102,6 +105,16 @@ pub const FORMATS: &[Spec] = &[
         parse: line_record,
         claims: soak::claims,
     },
+    Spec {
+        format: Format::Table,
+        name: "system-table",
+        counts_records: false,
+        nodes_in_lines: false,
+        head_bytes: None,
+        is_head: tables::line::is_head,
+        parse: tables::line::parse,
+        claims: tables::line::claims,
+    },
 ];
 
 impl Format {
@@ -113,6 +126,7 @@ impl Format {
             Self::CoreDump => &FORMATS[2],
             Self::Controller => &FORMATS[3],
             Self::Soak => &FORMATS[4],
+            Self::Table => &FORMATS[5],
         }
     }
 
@@ -135,7 +149,7 @@ impl Format {
         match self {
             // Asked for every line of the largest logs: a call through a pointer would cost more than the answer.
             Self::ClickHouse => clickhouse::is_head(line),
-            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak => {
+            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak | Self::Table => {
                 (self.spec().is_head)(line)
             }
         }
@@ -163,7 +177,7 @@ impl Format {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match self {
             Self::ClickHouse => clickhouse::parse(line, rest),
-            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak => {
+            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak | Self::Table => {
                 (self.spec().parse)(line, rest)
             }
         }
@@ -172,7 +186,7 @@ impl Format {
     /// The stamp of the head that `line` begins with.
     pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
         match self {
-            Self::ClickHouse => Timestamp::read(line).map(|(at, _)| at),
+            Self::ClickHouse | Self::Table => Timestamp::read(line).map(|(at, _)| at),
             Self::Stderr | Self::CoreDump | Self::Soak => None,
             Self::Controller => controller::stamp(line),
         }

@@ -10,13 +10,15 @@ use rayon::prelude::*;
 use super::copies::{Piece, Side, copies};
 use super::facts::ArtifactFacts;
 use super::sniffing::{Sniffed, fault, sniffed};
+use super::tables::{self, Export};
 use super::wal::Wals;
 use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
 use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
 use crate::layout::{Wal, compare};
 use crate::parsers::Format;
+use crate::parsers::tables::{Form, Known};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
@@ -35,6 +37,8 @@ struct Seen {
     format: Option<Format>,
     /// Its logs, if they are wrapped.
     logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    export: Option<Export>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -70,16 +74,17 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             format,
             node: _,
             logs,
+            export,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, logs, unreadable) = if is_segment {
-            (None, Vec::new(), None)
+        let (format, logs, export, unreadable) = if is_segment {
+            (None, Vec::new(), None, None)
         } else {
-            (format, logs, unreadable)
+            (format, logs, export, unreadable)
         };
-        if let Some(format) = format {
+        if let Some(format) = format.filter(|_| export.is_none()) {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
             pieces.entry(side).or_default().push(Piece {
                 artifact: artifacts.len(),
@@ -94,15 +99,12 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             place,
             format,
             logs,
+            export,
             is_segment,
             skipped: unreadable,
         });
     }
-    for (copy, whole) in copies(pieces) {
-        let path = &artifacts[whole].artifact.path;
-        let detail = format!("it begins like {path} and is not read a second time");
-        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
-    }
+    leave_out_copies(&mut artifacts, pieces);
     for (at, detail) in wals.unchecked() {
         let fault = InputFault::of(ProblemKind::UncheckedWal, detail);
         artifacts[at].skipped.get_or_insert(fault);
@@ -111,6 +113,25 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
         artifacts,
         refused: found.refused,
         wals,
+    }
+}
+
+/// Says of every file that another one repeats that it is not read.
+fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
+    let begins = |path: &str| format!("it begins like {path} and is not read a second time");
+    let other = |path: &str| {
+        format!("it is the table of {path} in another form and is not read a second time")
+    };
+    let exports = artifacts.iter().enumerate().filter_map(|(at, seen)| {
+        let export = seen.export.as_ref()?;
+        Some((at, seen.artifact.path.as_str(), export))
+    });
+    let exports = tables::copies(exports).into_iter().map(|it| (it, true));
+    let pieces = copies(pieces).into_iter().map(|it| (it, false));
+    for ((copy, whole), is_table) in pieces.chain(exports).collect::<Vec<_>>() {
+        let path = &artifacts[whole].artifact.path;
+        let detail = if is_table { other(path) } else { begins(path) };
+        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
     }
 }
 
@@ -123,8 +144,11 @@ fn places(
     sniffed: &mut [Sniffed],
     names: &Names,
 ) -> Vec<Place> {
-    let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
+    let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
+        .partition(|&at| sniffed[at].export.is_some());
+    let (logs, others): (Vec<usize>, Vec<usize>) = rest
+        .into_iter()
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
     let streams: Vec<(usize, Option<usize>)> = logs
@@ -157,6 +181,10 @@ fn places(
         .map(|(&at, place)| (&artifacts[at], place))
         .collect();
     let mut places = wals.place(artifacts, &beside, names);
+    let exports = exports
+        .iter()
+        .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
+    places.extend(tables::places(artifacts, exports, &beside, names));
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
         let place = Place {
@@ -195,6 +223,7 @@ impl Looked {
                     artifact,
                     stream,
                     format,
+                    coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
                     is_excerpt,
                 };
                 (place.clone(), source)
@@ -264,6 +293,14 @@ impl Looked {
         } else {
             Clock::Unknown
         }
+    }
+}
+
+impl Looked {
+    /// The form and the table of an export; `None` if it is none, or nobody knows the table.
+    pub(super) fn export(&self, source: Source) -> Option<(Form, &'static Known)> {
+        let export = self.artifacts[source.artifact].export.as_ref()?;
+        Some((export.form, export.table?))
     }
 }
 
@@ -422,8 +459,15 @@ impl Seen {
             wrapper,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
+                None if self.export.is_some() => Some(TABLE),
                 None => self.is_segment.then_some(SEGMENT),
             },
+            table: self.export.map(|export| TableFacts {
+                name: export.table.map(|table| table.name),
+                form: export.form.name(),
+                columns: export.columns,
+                rows: found.rows,
+            }),
             counts_records,
             run: self.place.run,
             node,

@@ -8,6 +8,7 @@ mod inputs;
 mod reader;
 mod run;
 mod sniffing;
+mod tables;
 mod trial;
 mod wal;
 mod wrapped;

@@ -188,11 +188,13 @@ impl<'t, 'e> Shared<'t, 'e> {
             artifact,
             format,
             hashed,
+            viewed,
             block,
         } = work;
         let context = BlockContext {
             format,
             hashed,
+            viewed,
             continues: block.continues,
             last: block.last,
             origin: block.origin.as_deref(),

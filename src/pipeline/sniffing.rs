@@ -1,5 +1,6 @@
 //! What the first bytes of an artifact tell.
 
+use super::tables::{self, Export};
 use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
@@ -14,6 +15,8 @@ pub(super) struct Sniffed {
     pub(super) node: Option<String>,
     /// The logs in it, if they are wrapped.
     pub(super) logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    pub(super) export: Option<Export>,
     pub(super) encoding: Encoding,
     /// The first few bytes, to know the same piece packed and unpacked.
     pub(super) start: Vec<u8>,
@@ -33,7 +36,14 @@ pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
             let is_document = is_document(&artifact.path);
+            let export = tables::export(artifact, &sample);
+            if export.as_ref().is_some_and(Export::is_sure) {
+                return exported(export, encoding);
+            }
             let logs = wrapped::logs(artifact, &sample, is_document);
+            if logs.is_empty() && export.as_ref().is_some_and(|it| it.table.is_some()) {
+                return exported(export, encoding);
+            }
             let turned = || {
                 sniff(&sample)
                     .filter(|_| !is_document)
@@ -50,10 +60,14 @@ pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
                     .filter(|_| !is_document)
                     .or_else(|| empty_log(artifact, &sample)),
             };
+            if format.is_none() && export.is_some() {
+                return exported(export, encoding);
+            }
             Sniffed {
                 format,
                 node: format.and_then(|format| format.only_node(&sample)),
                 logs,
+                export: None,
                 encoding,
                 unreadable: illegible(artifact, format),
                 start: sample[..sample.len().min(START_BYTES)].to_vec(),
@@ -63,10 +77,24 @@ pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
             format: None,
             node: None,
             logs: Vec::new(),
+            export: None,
             encoding: Encoding::Plain,
             start: Vec::new(),
             unreadable: Some(fault(ProblemKind::Unreadable, &error)),
         },
+    }
+}
+
+/// A file that exports a table.
+fn exported(export: Option<Export>, encoding: Encoding) -> Sniffed {
+    Sniffed {
+        format: export.as_ref().and_then(Export::format),
+        node: None,
+        logs: Vec::new(),
+        export,
+        encoding,
+        start: Vec::new(),
+        unreadable: None,
     }
 }
 
@@ -75,7 +103,7 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
-    if wrapped::is_wrapped(start) {
+    if tables::is_table(name, start) || wrapped::is_wrapped(start) {
         return u64::MAX;
     }
     sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))

@@ -10,6 +10,7 @@ mod counts;
 pub mod diff;
 pub mod escape;
 pub mod explanation;
+mod exported;
 mod figures;
 mod folder;
 mod github;

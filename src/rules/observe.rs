@@ -10,14 +10,21 @@ pub const COLLECT: &str = "the node's main log at its full level, with its rotat
 
 /// Whether `node` runs what writes such signals at all: only then is their absence worth a word.
 pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
+    if let Some(row) = &signal.row {
+        return node.exported.has(&row.table);
+    }
     match signal.format {
         Format::ClickHouse | Format::Stderr | Format::CoreDump => node.seen.has(Format::ClickHouse),
-        Format::Controller | Format::Soak => node.seen.has(signal.format),
+        Format::Controller | Format::Soak | Format::Table => node.seen.has(signal.format),
     }
 }
 
 /// Why `signal` could not have been seen on `node`; `None` if it could.
 pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
+    if let Some(row) = &signal.row {
+        let missing = !node.exported.has(&row.table);
+        return missing.then(|| format!("no export of its system.{} is here", row.table));
+    }
     if node.seen.has_nothing_of(signal.format) {
         let name = signal.format.spec().name;
         return Some(format!("no {name} record of it lies in the time asked for"));
@@ -28,7 +35,7 @@ pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
             missing.then(|| "the server's standard error is not here".to_owned())
         }
         Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
-        Format::Controller | Format::Soak => {
+        Format::Controller | Format::Soak | Format::Table => {
             let missing = !node.seen.has(signal.format);
             missing.then(|| format!("no {} of it is here", signal.format.spec().name))
         }

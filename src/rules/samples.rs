@@ -58,14 +58,14 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
             .format
             .as_ref()
             .map_or("clickhouse", |format| format.get_ref());
+        let path = signal.table.as_ref().map_or_else(
+            || sample_path(format).to_owned(),
+            |table| format!("node/{}.jsonl", table.get_ref()),
+        );
         let sample = |name: String, line: &str, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
-            files: [(
-                sample_path(format).to_owned(),
-                format!("{}\n", line.trim_end()),
-            )]
-            .into(),
+            files: [(path.clone(), format!("{}\n", line.trim_end()))].into(),
             wal: Vec::new(),
             follows_from: None,
             kind,

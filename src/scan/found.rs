@@ -127,6 +127,14 @@ impl Scan {
             .for_each(by);
     }
 
+    /// Widens the span by a stamp that is in no order with others.
+    pub(super) fn widen(&mut self, time: Option<Timestamp>) {
+        if let Some(time) = time {
+            let (low, high) = self.span.unwrap_or((time, time));
+            self.span = Some((low.min(time), high.max(time)));
+        }
+    }
+
     /// The signals of an entry.
     pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
         let (from, to) = entry.occurrences;

@@ -62,6 +62,7 @@ impl Pass<'_, '_> {
         let further = [
             (ProblemKind::CrLf, origin.cr_lf),
             (ProblemKind::RecordTooLong, origin.too_long),
+            (ProblemKind::RaggedRows, origin.ragged),
         ];
         for (kind, Lines { count, first }) in further {
             if count > 0 {

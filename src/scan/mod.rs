@@ -70,6 +70,7 @@ impl Families {
 }
 
 /// What is known of a block before it is scanned.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Copy)]
 pub struct BlockContext<'b> {
     /// The format of its records.
@@ -80,6 +81,8 @@ pub struct BlockContext<'b> {
     pub continues: bool,
     /// Whether the artifact ends with it.
     pub last: bool,
+    /// Whether another export may hold the same records: each of them is compared.
+    pub viewed: bool,
     /// Where its records are, if it is unwrapped text.
     pub origin: Option<&'b Origin>,
 }
@@ -253,9 +256,15 @@ impl<'s, 'b> Pass<'s, 'b> {
         if record.level == Level::None && self.context.format == Format::ClickHouse {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
+        let is_row = self.context.format == Format::Table;
+        if is_row {
+            self.scan.widen(record.time);
+        }
         let in_run = record
             .time
-            .is_some_and(|time| self.suspects.see(time, &mut self.scan));
+            .is_some_and(|time| !is_row && self.suspects.see(time, &mut self.scan));
+        // What a row says of an exception is an echo of one that was logged elsewhere.
+        let exception = exception::of(&record).filter(|_| !is_row);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record,
@@ -274,7 +283,9 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         let worse = record.level.may_be_in_err_log() || self.nodes_in_lines;
         let is_entry = worse
-            || subject.exception.is_some()
+            || is_row
+            || self.context.viewed
+            || exception.is_some()
             || in_run
             || !self.hits.found.is_empty()
             || !self.hits.missed.is_empty();

@@ -211,11 +211,8 @@ impl SignalSet {
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
-            if self.signal(signal).could_be(subject) {
-                hits.found.push(Hit {
-                    signal,
-                    fields: [Span::default(); FIELDS_MAX],
-                });
+            if let Some(fields) = self.signal(signal).textless(subject) {
+                hits.found.push(Hit { signal, fields });
             }
         }
         let mut at = 0;
@@ -277,6 +274,17 @@ impl Signal {
                 .is_some_and(|e| self.codes.contains(&e.code));
         let placed = self.at != At::Exception || subject.exception.is_some();
         code_fits && placed && self.comes_from(subject.record.logger)
+    }
+
+    /// The fields of a record that is this signal by everything but a text: by its cells if it is a row.
+    fn textless(&self, subject: Subject<'_, '_>) -> Option<[Span; FIELDS_MAX]> {
+        if !self.could_be(subject) {
+            return None;
+        }
+        match &self.row {
+            Some(row) => row.fields(subject.record.message),
+            None => Some([Span::default(); FIELDS_MAX]),
+        }
     }
 
     fn try_template(

@@ -2,7 +2,7 @@
 
 use regex::bytes::Regex;
 
-use super::{Literal, Template};
+use super::{Literal, RowPattern, Template};
 use crate::parsers::Format;
 use crate::vocab::{Level, MarkKind};
 
@@ -29,6 +29,8 @@ pub struct Signal {
     pub templates: Vec<Template>,
     /// Whether templates may reach beyond the head's line; their key must stand on it.
     pub deep: bool,
+    /// What a row of a table must be instead of a message.
+    pub row: Option<RowPattern>,
     /// Texts of the same line that rule it out.
     pub unless: Vec<Literal>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.

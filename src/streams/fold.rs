@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
-use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
+use super::count::{continuation_lines, count, derive, evidence, evidence_in_place, row_evidence};
 use super::{Scanned, Source, mask};
 use crate::parsers::Format;
+use crate::parsers::tables::{Rows, cell, known};
+use crate::record::Record;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::signals::tally::{Counter, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced};
+use crate::signals::tally::{
+    Counter, ExportedName, ExportedValue, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced,
+};
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -55,6 +59,8 @@ pub struct Fold<'s> {
     open: Vec<(Vec<u8>, usize, usize)>,
     /// The artifact of the last block of the main log, and its last stamp.
     last: Option<(u32, Timestamp)>,
+    /// The most that an occurrence adds to a sum: of a counter by how much it grew since another export.
+    weight_max: u64,
 }
 
 impl FoldRules<'_> {
@@ -84,6 +90,7 @@ impl<'s> Fold<'s> {
             before_block: None,
             open: Vec::new(),
             last: None,
+            weight_max: u64::MAX,
         }
     }
 
@@ -163,6 +170,11 @@ impl<'s> Fold<'s> {
         self.tally.widen(scan.span);
     }
 
+    /// Counts what a block of an export of the records holds beside its entries, which are all its records.
+    pub(super) fn view_block(&mut self, scanned: &Scanned) {
+        self.seen(scanned, true);
+    }
+
     fn is_log(&self) -> bool {
         self.format.spec().counts_records
     }
@@ -225,6 +237,10 @@ impl<'s> Fold<'s> {
     /// `forged`: what the other log says of it makes it suspect.
     pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry, forged: bool) {
         let suspect = entry.suspect || forged;
+        if self.format == Format::Table {
+            self.row(scanned, entry);
+            return;
+        }
         let is_log = self.is_log();
         let tally = self.tally_of(scanned, entry);
         tally.suspect += u64::from(suspect);
@@ -292,6 +308,34 @@ impl<'s> Fold<'s> {
         self.stamped = Some(last);
     }
 
+    /// Counts a row of a table: its counter, and the signals in it.
+    fn row(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
+        let Some(record) = self.format.parse(entry.bytes.of(&scanned.block.bytes)) else {
+            return;
+        };
+        let exported = &mut self.tally.exported;
+        let table = String::from_utf8_lossy(record.logger);
+        if let Some(rows) = exported.rows.get_mut(&*table) {
+            *rows += 1;
+        } else {
+            exported.rows.insert(table.clone().into_owned(), 1);
+        }
+        let mut weight_max = u64::MAX;
+        if let Some((name, value)) = counter_of(&table, &record) {
+            let more = exported.count(name, value);
+            // Exported before, and nothing new: it was counted.
+            if more == 0 && value.value > 0 {
+                return;
+            }
+            weight_max = u64::try_from(more).unwrap_or(0);
+        }
+        self.weight_max = weight_max;
+        for occurrence in scanned.scan.occurrences_of(entry) {
+            self.occurrence(scanned, entry, occurrence, false);
+        }
+        self.weight_max = u64::MAX;
+    }
+
     /// Notes a record that holds a signal's literal and does not fit it.
     fn near_miss(&mut self, scanned: &Scanned, entry: &Entry, signal: u16) {
         let tally = &mut self.tally.signals[usize::from(signal)];
@@ -351,8 +395,11 @@ impl<'s> Fold<'s> {
             }
         }
         let is_listed = self.rules.listed.is_some();
+        let is_row = self.format == Format::Table;
         let evidence = || {
-            if is_listed {
+            if is_row {
+                row_evidence(scanned, entry)
+            } else if is_listed {
                 evidence(scanned, entry)
             } else {
                 evidence_in_place(scanned, entry)
@@ -361,7 +408,7 @@ impl<'s> Fold<'s> {
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);
-        let rules = self.rules;
+        let (rules, weight_max) = (self.rules, self.weight_max);
         for one in ready {
             one.count(&mut self.tally, rules);
         }
@@ -386,6 +433,7 @@ impl<'s> Fold<'s> {
             &values,
             entry.time,
             suspect,
+            weight_max,
             evidence,
         );
     }
@@ -396,4 +444,39 @@ impl<'s> Fold<'s> {
             starts.extend(entry.time);
         }
     }
+}
+
+/// The counter that a row of a table of counters holds.
+fn counter_of(table: &str, record: &Record<'_>) -> Option<(ExportedName, ExportedValue)> {
+    let Rows::Counters { name, code } = known(table)?.rows else {
+        return None;
+    };
+    let text = |column: &str| String::from_utf8_lossy(cell(record.message, column)).into_owned();
+    let name = name
+        .iter()
+        .map(|column| text(column))
+        .find(|it| !it.is_empty())?;
+    let value = text("value");
+    let value = value.parse().ok().or_else(|| whole(&value))?;
+    let name = ExportedName {
+        table: table.to_owned(),
+        name,
+        code: code.and_then(|column| text(column).parse().ok()),
+        remote: matches!(text("remote").as_str(), "1" | "true"),
+    };
+    let last = record.time;
+    Some((name, ExportedValue { value, last }))
+}
+
+/// The whole part of a number with a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "saturates, and a counter has no fraction worth keeping"
+)]
+fn whole(number: &str) -> Option<i64> {
+    number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_finite())
+        .map(|it| it as i64)
 }

@@ -19,6 +19,7 @@ mod product;
 mod props;
 mod reasoning;
 mod report001;
+mod tables;
 mod tidy;
 mod wal;
 mod wrappers;

@@ -1,6 +1,7 @@
 //! From an analysis to the report value: names, times and order, and nothing concluded.
 
 mod conclusions;
+mod exported;
 mod rules;
 mod timeline;
 
@@ -46,7 +47,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         records: context.records(),
         codes: context.codes(|node| &node.tally.codes),
         codes_nested: context.nested(),
-        counters: Vec::new(),
+        counters: exported::counters(analysis),
         signals: context.signals(),
         rules: rules::rules(base),
         fail_on: fails_on(),
@@ -132,6 +133,7 @@ impl Context<'_> {
             first: None,
             last: None,
             zone: None,
+            table: None,
             problems: vec![InputProblem {
                 kind: "refused".to_owned(),
                 line: None,
@@ -159,6 +161,7 @@ impl Context<'_> {
             } else {
                 None
             },
+            table: facts.table.as_ref().map(exported::table),
             problems: facts.problems.iter().map(problem).collect(),
         }
     }
@@ -169,7 +172,8 @@ impl Context<'_> {
         let mut nodes: Vec<Node> = Vec::new();
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            if tally.node != UNNAMED && tally.seen.is_log() {
+            let is_here = tally.seen.is_log() || !tally.exported.rows.is_empty();
+            if tally.node != UNNAMED && is_here {
                 reporters.insert((&tally.run, &tally.node));
                 nodes.push(node(&tally.run, &tally.node, Role::Reporter, tally.records));
             }
@@ -466,6 +470,10 @@ fn detail(fault: &InputFault) -> String {
             "{n} records with a level that no known version prints, or a head that cannot be read"
         ),
         ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
+        ProblemKind::RaggedRows => {
+            let rows = if n == 1 { "row has" } else { "rows have" };
+            format!("{n} {rows} more or fewer cells than the table has columns")
+        }
         ProblemKind::CrLf => format!("{lines} that end in CR LF; read as if in LF"),
     }
 }

@@ -17,7 +17,7 @@ const NODES_MAX: usize = 200;
 const NODE_BYTES: usize = 20_000;
 
 /// The sections that a page may have, by id.
-const SECTIONS: [(&str, &str); 12] = [
+const SECTIONS: [(&str, &str); 13] = [
     ("verdict", "Verdict"),
     ("incidents", "Incidents"),
     ("timeline", "Timeline"),
@@ -28,6 +28,7 @@ const SECTIONS: [(&str, &str); 12] = [
     ("balances", "Balances"),
     ("unexplained", "Unexplained"),
     ("unseen", "Not observable"),
+    ("counters", "Error counters"),
     ("signals", "Records"),
     ("inputs", "Inputs"),
 ];

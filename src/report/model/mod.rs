@@ -145,8 +145,24 @@ pub struct Input {
     pub last: Option<String>,
     /// The zone of its stamps, if known.
     pub zone: Option<String>,
+    /// The table that it exports; its rows are no records, but for those of a text log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<ExportedTable>,
     /// What is wrong with it.
     pub problems: Vec<InputProblem>,
+}
+
+/// An exported table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedTable {
+    /// Its name without the database; nothing where nobody knows it.
+    pub name: Option<String>,
+    /// How it is written, as a query's `FORMAT` has it.
+    pub form: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// How many rows were read.
+    pub rows: u64,
 }
 
 impl Input {
@@ -236,6 +252,9 @@ pub struct CodeRow {
 /// A counter of an exported table.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CounterRow {
+    /// The run.
+    #[serde(default)]
+    pub run: String,
     /// The node.
     pub node: String,
     /// The table.
@@ -244,8 +263,14 @@ pub struct CounterRow {
     pub name: String,
     /// The error code.
     pub code: Option<u32>,
-    /// Its value.
-    pub value: u64,
+    /// Whether it counts what other servers reported.
+    #[serde(default)]
+    pub remote: bool,
+    /// Its value; of several exports the largest.
+    pub value: i64,
+    /// How many records of the node's logs have the code; nothing where none of its logs is here.
+    #[serde(default)]
+    pub records: Option<u64>,
     /// When it moved last.
     pub last: Option<String>,
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::report::REDACTED;
 use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
+use crate::report::exported;
 use crate::report::figures::{beyond_cap, counted, difference, length, names, share, thousands};
 use crate::report::model::{BalanceSide, Report};
 use crate::report::width;
@@ -30,6 +31,15 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         );
     }
     coverage(report, page);
+    let counters = exported::sentences(report);
+    for sentence in counters.iter().take(1) {
+        page.remark("counters", &terminal(sentence), 2);
+    }
+    page.leave_out(
+        counters.len().saturating_sub(1),
+        "node's error counters",
+        "nodes' error counters",
+    );
     not_observable(report, page);
     inputs(report, page);
     if report.redacted {

@@ -3,6 +3,7 @@
 mod cause;
 mod origin;
 mod refer;
+mod row;
 mod rule;
 mod scope;
 mod signal;

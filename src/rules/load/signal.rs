@@ -4,6 +4,7 @@ use regex::bytes::Regex;
 use toml::Spanned;
 
 use super::origin::{LoadError, Origin, duration};
+use super::row::compile_row;
 use crate::parsers::{FORMATS, Format};
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
@@ -24,6 +25,7 @@ pub(super) fn compile_signal(
         let compiled = compiled.map_err(|error| origin.fault(source.span(), error.to_string(), ""));
         templates.push(compiled?);
     }
+    let row = compile_row(declared, origin, &mut fields)?;
     let mut derived = Vec::new();
     for one in &declared.derived {
         derived.push(compile_derived(
@@ -61,12 +63,20 @@ pub(super) fn compile_signal(
         return Err(origin.fault(declared.id.span(), message, hint));
     }
     let patterns = |names: &[String]| names.iter().map(|name| LoggerPattern::new(name)).collect();
+    // A row's source is its table.
+    let mut loggers: Vec<LoggerPattern> = patterns(&declared.loggers);
+    loggers.extend(row.iter().map(|row| LoggerPattern::new(&row.table)));
     Ok(Signal {
         id: declared.id.get_ref().clone(),
         what: declared.what.clone(),
-        format: format(declared, origin)?,
+        format: if row.is_some() {
+            Format::Table
+        } else {
+            format(declared, origin)?
+        },
+        row,
         levels: levels(&declared.levels),
-        loggers: patterns(&declared.loggers),
+        loggers,
         not_loggers: patterns(&declared.not_loggers),
         codes: declared.codes.clone(),
         at: declared.at.unwrap_or(At::Anywhere),
@@ -158,7 +168,7 @@ fn compile_derived(
 }
 
 /// The index of a field, added if it is new.
-fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
+pub(super) fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
     if let Some(at) = fields.iter().position(|field| field.name == name) {
         return at;
     }

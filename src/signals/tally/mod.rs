@@ -2,6 +2,7 @@
 
 mod counter;
 mod extent;
+mod exported;
 mod rate;
 mod signal;
 mod stall;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use extent::Extent;
+pub use exported::{Exported, ExportedName, ExportedValue};
 pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
@@ -106,6 +108,8 @@ pub struct NodeTally {
     pub errors: Errors,
     /// What the process says of itself.
     pub process: Process,
+    /// What its exported tables say.
+    pub exported: Exported,
     /// Whether a main log, an err.log and a standard error of it were read.
     pub seen: Seen,
 }
@@ -215,6 +219,7 @@ impl NodeTally {
         }
         self.process.starts.extend(other.process.starts);
         self.process.starts.sort_unstable();
+        self.exported.absorb(other.exported);
         self.seen.main |= other.seen.main;
         self.seen.err |= other.seen.err;
         self.seen.formats |= other.seen.formats;
