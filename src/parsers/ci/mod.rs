@@ -6,9 +6,36 @@
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
+mod actions;
+mod cargo_text;
+mod case;
+mod clickhouse_test;
+mod containers;
+mod decode;
+mod failure;
+mod gtest_json;
+mod ha_soak;
+pub mod job_files;
+mod junit;
+mod kernel;
 pub mod lines;
 pub mod model;
+mod moments;
 pub mod names;
+mod praktika;
+mod predown;
+mod pytest_lines;
+mod pytest_log;
+mod pytest_text;
+mod run_history;
+mod server_stderr;
+mod slim;
+mod soak_db;
+mod soak_json;
+mod soak_text;
+mod soak_words;
+mod sqlite;
+mod unstamp;
 
 use std::io::BufRead;
 
@@ -24,6 +51,42 @@ pub enum Form {
     TestFlowsText,
     /// The page that `tfs report results` makes.
     TestFlowsPage,
+    /// `JUnit` XML of any tool.
+    JUnit,
+    /// What pytest prints.
+    PytestText,
+    /// The report log of pytest, one JSON object a line.
+    PytestLog,
+    /// What `cargo test` prints.
+    CargoText,
+    /// What `clickhouse-test` prints.
+    ClickHouseTest,
+    /// A result file of praktika.
+    Praktika,
+    /// The JSON of google test.
+    GoogleTest,
+    /// The log of a GitHub Actions job or step.
+    ActionsLog,
+    /// What the soak harness of a content-addressed cluster prints.
+    SoakText,
+    /// The `failure.json` of that harness.
+    SoakFailure,
+    /// The metrics of a soak.
+    SoakMetrics,
+    /// Verdicts of the soak of an HA controller.
+    HaSoak,
+    /// The list of earlier runs of a soak.
+    RunHistory,
+    /// What was dumped of a server before it went down.
+    PredownDump,
+    /// What `docker inspect` prints.
+    ContainerInspect,
+    /// A table of containers.
+    ContainerTable,
+    /// The kernel's log.
+    KernelLog,
+    /// A server's standard error.
+    ServerStderr,
 }
 
 /// What is registered of a form.
@@ -67,14 +130,158 @@ pub struct Reading {
     pub events: Vec<Event>,
     /// Facts that identify the job, such as its name, by name.
     pub attributes: std::collections::BTreeMap<String, String>,
+    /// What tells whether two files hold the same lines of a job.
+    pub digest: Option<Digest>,
     /// Lines read.
     pub lines: u64,
     /// Why reading stopped before the end.
     pub error: Option<String>,
 }
 
+/// A sum over the lines of a job's log, whatever their order: equal for two files of the same lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Lines with a stamp.
+    pub lines: u64,
+    /// Lines without one.
+    pub unstamped: u64,
+    /// The sum of a hash of each line's moment and text.
+    pub sum: u64,
+    /// The moment of the first line.
+    pub first: Option<Moment>,
+    /// The moment of the last line.
+    pub last: Option<Moment>,
+}
+
 /// Every form. The first that claims a beginning has it, so what wraps other forms stands before them.
-pub const FORMS: &[Spec] = &[];
+pub const FORMS: &[Spec] = &[
+    Spec {
+        form: Form::ActionsLog,
+        name: "actions-log",
+        detail: 10,
+        claims: actions::claims,
+        how: How::Lines(actions::reader),
+    },
+    Spec {
+        form: Form::JUnit,
+        name: "junit",
+        detail: 60,
+        claims: junit::claims,
+        how: How::Bytes(junit::read),
+    },
+    Spec {
+        form: Form::PytestLog,
+        name: "pytest-report-log",
+        detail: 70,
+        claims: pytest_log::claims,
+        how: How::Lines(pytest_log::reader),
+    },
+    Spec {
+        form: Form::PytestText,
+        name: "pytest-text",
+        detail: 50,
+        claims: pytest_text::claims,
+        how: How::Lines(pytest_text::reader),
+    },
+    Spec {
+        form: Form::CargoText,
+        name: "cargo-test",
+        detail: 50,
+        claims: cargo_text::claims,
+        how: How::Lines(cargo_text::reader),
+    },
+    Spec {
+        form: Form::ClickHouseTest,
+        name: "clickhouse-test",
+        detail: 50,
+        claims: clickhouse_test::claims,
+        how: How::Lines(clickhouse_test::reader),
+    },
+    Spec {
+        form: Form::Praktika,
+        name: "praktika-result",
+        detail: 40,
+        claims: praktika::claims,
+        how: How::Bytes(praktika::read),
+    },
+    Spec {
+        form: Form::GoogleTest,
+        name: "gtest-json",
+        detail: 60,
+        claims: gtest_json::claims,
+        how: How::Bytes(gtest_json::read),
+    },
+    Spec {
+        form: Form::SoakFailure,
+        name: "soak-failure",
+        detail: 60,
+        claims: soak_json::claims,
+        how: How::Bytes(soak_json::read),
+    },
+    Spec {
+        form: Form::SoakText,
+        name: "soak-output",
+        detail: 50,
+        claims: soak_text::claims,
+        how: How::Lines(soak_text::reader),
+    },
+    Spec {
+        form: Form::HaSoak,
+        name: "ha-soak",
+        detail: 50,
+        claims: ha_soak::claims,
+        how: How::Lines(ha_soak::reader),
+    },
+    Spec {
+        form: Form::SoakMetrics,
+        name: "soak-metrics",
+        detail: 20,
+        claims: soak_db::claims,
+        how: How::Bytes(soak_db::read),
+    },
+    Spec {
+        form: Form::RunHistory,
+        name: "run-history",
+        detail: 10,
+        claims: run_history::claims,
+        how: How::Lines(run_history::reader),
+    },
+    Spec {
+        form: Form::PredownDump,
+        name: "predown-dump",
+        detail: 10,
+        claims: predown::claims,
+        how: How::Lines(predown::reader),
+    },
+    Spec {
+        form: Form::ContainerInspect,
+        name: "container-inspect",
+        detail: 0,
+        claims: containers::claims_inspect,
+        how: How::Bytes(containers::read_inspect),
+    },
+    Spec {
+        form: Form::ContainerTable,
+        name: "container-table",
+        detail: 0,
+        claims: containers::claims_table,
+        how: How::Lines(containers::table_reader),
+    },
+    Spec {
+        form: Form::KernelLog,
+        name: "kernel-log",
+        detail: 0,
+        claims: kernel::claims,
+        how: How::Lines(kernel::reader),
+    },
+    Spec {
+        form: Form::ServerStderr,
+        name: "server-stderr",
+        detail: 0,
+        claims: server_stderr::claims,
+        how: How::Lines(server_stderr::reader),
+    },
+];
 
 impl Form {
     /// What is registered of this form.

@@ -126,6 +126,11 @@ impl TestRun {
         add(&mut self.totals, level, outcome, 1);
     }
 
+    /// Adds tests of one result to the totals.
+    pub fn count_many(&mut self, level: &str, outcome: &str, count: u64) {
+        add(&mut self.totals, level, outcome, count);
+    }
+
     /// Adds what the source itself sums up.
     pub fn state(&mut self, level: &str, outcome: &str, count: u64) {
         add(&mut self.stated, level, outcome, count);
@@ -363,8 +368,8 @@ impl Class {
     pub fn of(word: &str) -> Self {
         let lower = word.to_ascii_lowercase();
         match lower.as_str() {
-            "ok" | "passed" | "pass" | "success" | "not_failed" | "xok" => Self::Passed,
-            "fail" | "failed" | "failure" | "xpassed" => Self::Failed,
+            "ok" | "passed" | "pass" | "success" | "not_failed" | "xok" | "xpassed" => Self::Passed,
+            "fail" | "failed" | "failure" => Self::Failed,
             "error" | "errored" | "timeout" | "timed_out" | "server_died" | "aborted" | "abort" => {
                 Self::Errored
             }
