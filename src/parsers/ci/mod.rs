@@ -9,6 +9,9 @@
 pub mod lines;
 pub mod model;
 pub mod names;
+pub mod python;
+pub mod statements;
+pub mod testflows;
 
 use std::io::BufRead;
 
@@ -74,7 +77,29 @@ pub struct Reading {
 }
 
 /// Every form. The first that claims a beginning has it, so what wraps other forms stands before them.
-pub const FORMS: &[Spec] = &[];
+pub const FORMS: &[Spec] = &[
+    Spec {
+        form: Form::TestFlowsRaw,
+        name: "testflows-raw",
+        detail: 100,
+        claims: testflows::raw::claims,
+        how: How::Lines(testflows::raw::reader),
+    },
+    Spec {
+        form: Form::TestFlowsText,
+        name: "testflows-text",
+        detail: 50,
+        claims: testflows::text::claims,
+        how: How::Lines(testflows::text::reader),
+    },
+    Spec {
+        form: Form::TestFlowsPage,
+        name: "testflows-page",
+        detail: 20,
+        claims: testflows::page::claims,
+        how: How::Bytes(testflows::page::read),
+    },
+];
 
 impl Form {
     /// What is registered of this form.

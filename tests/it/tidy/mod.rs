@@ -125,7 +125,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rayon", &["pipeline/"]),
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load"]),
-    ("serde_json", &["report/"]),
+    ("serde_json", &["parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
