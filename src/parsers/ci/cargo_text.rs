@@ -13,10 +13,10 @@
 
 use super::case::{Case, Cases, note};
 use super::failure::Failure;
+use super::jobs::unstamp::plain;
 use super::model::{
     Duration, Incomplete, Moment, NAME_BYTES_MAX, Place, RemarkKind, Running, TestRun, bounded,
 };
-use super::unstamp::plain;
 use super::{Form, Line, LineReader, Reading};
 
 /// What a failing test printed, as far as it is read.
@@ -91,7 +91,10 @@ impl LineReader for CargoText {
         if self.binary.is_some() {
             self.last = line.printed.or(self.last);
         }
-        if text.starts_with("test result: ") {
+        // In what a failing test printed such a line is that test's.
+        let is_output =
+            self.nested == 0 && self.binary.as_ref().is_some_and(|it| it.output.is_some());
+        if text.starts_with("test result: ") && !is_output {
             self.result(text);
         } else if text.starts_with("error: test failed")
             || text.starts_with("error: doctest failed")

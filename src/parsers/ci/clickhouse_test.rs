@@ -12,11 +12,11 @@
 
 use super::case::{Case, Cases, note};
 use super::failure::Failure;
+use super::jobs::unstamp::{plain, without_ts};
 use super::model::{
     Check, Duration, Event, EventKind, Incomplete, MESSAGE_BYTES_MAX, Moment, Place, RemarkKind,
     TestRun, bounded,
 };
-use super::unstamp::{plain, without_ts};
 use super::{Form, Line, LineReader, Reading};
 
 /// What follows a failing test is read so far.

@@ -18,6 +18,7 @@ impl Failure {
     /// Reads a failure from the message that the report gives apart and from its full text; either may be empty.
     pub(super) fn read(message: &str, text: &str) -> Self {
         let mut found = python(text)
+            .or_else(|| native(text))
             .or_else(|| panic(text))
             .or_else(|| panic(message))
             .or_else(|| java(text))
@@ -54,6 +55,7 @@ impl Failure {
 fn says_little(message: &str) -> bool {
     let message = message.trim();
     message.is_empty()
+        || google(message).is_some()
         || message == "collection failure"
         || message.starts_with("test failure with exit code")
         || (message.starts_with("thread '")
@@ -121,6 +123,23 @@ pub(super) fn without_threads(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// A traceback as Python itself prints it.
+fn native(text: &str) -> Option<Failure> {
+    text.contains("Traceback (most recent call last):")
+        .then(|| {
+            let read = super::python::explain(text);
+            let class = read
+                .exception
+                .map_or_else(String::new, |class| format!("{class}: "));
+            Failure {
+                exception: None,
+                assertion: read.assertion,
+                message: format!("{class}{}", read.message),
+                own: read.own,
+            }
+        })
 }
 
 /// A traceback as pytest prints it: lines of the error begin with `E`, places are `file:line: class` or `file:line: in function`.

@@ -6,36 +6,24 @@
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
-mod actions;
 mod cargo_text;
 mod case;
 mod clickhouse_test;
-mod containers;
-mod decode;
 mod failure;
 mod gtest_json;
-mod ha_soak;
-pub mod job_files;
+pub mod jobs;
 mod junit;
-mod kernel;
 pub mod lines;
+mod machine;
 pub mod model;
 mod moments;
 pub mod names;
 mod praktika;
-mod predown;
-mod pytest_lines;
-mod pytest_log;
-mod pytest_text;
-mod run_history;
-mod server_stderr;
-mod slim;
-mod soak_db;
-mod soak_json;
-mod soak_text;
-mod soak_words;
-mod sqlite;
-mod unstamp;
+mod pytest;
+pub mod python;
+mod soak;
+pub mod statements;
+pub mod testflows;
 
 use std::io::BufRead;
 
@@ -159,8 +147,29 @@ pub const FORMS: &[Spec] = &[
         form: Form::ActionsLog,
         name: "actions-log",
         detail: 10,
-        claims: actions::claims,
-        how: How::Lines(actions::reader),
+        claims: jobs::actions::claims,
+        how: How::Lines(jobs::actions::reader),
+    },
+    Spec {
+        form: Form::TestFlowsRaw,
+        name: "testflows-raw",
+        detail: 100,
+        claims: testflows::raw::claims,
+        how: How::Lines(testflows::raw::reader),
+    },
+    Spec {
+        form: Form::TestFlowsText,
+        name: "testflows-text",
+        detail: 50,
+        claims: testflows::text::claims,
+        how: How::Lines(testflows::text::reader),
+    },
+    Spec {
+        form: Form::TestFlowsPage,
+        name: "testflows-page",
+        detail: 20,
+        claims: testflows::page::claims,
+        how: How::Bytes(testflows::page::read),
     },
     Spec {
         form: Form::JUnit,
@@ -173,15 +182,15 @@ pub const FORMS: &[Spec] = &[
         form: Form::PytestLog,
         name: "pytest-report-log",
         detail: 70,
-        claims: pytest_log::claims,
-        how: How::Lines(pytest_log::reader),
+        claims: pytest::log::claims,
+        how: How::Lines(pytest::log::reader),
     },
     Spec {
         form: Form::PytestText,
         name: "pytest-text",
         detail: 50,
-        claims: pytest_text::claims,
-        how: How::Lines(pytest_text::reader),
+        claims: pytest::text::claims,
+        how: How::Lines(pytest::text::reader),
     },
     Spec {
         form: Form::CargoText,
@@ -215,71 +224,71 @@ pub const FORMS: &[Spec] = &[
         form: Form::SoakFailure,
         name: "soak-failure",
         detail: 60,
-        claims: soak_json::claims,
-        how: How::Bytes(soak_json::read),
+        claims: soak::dump::claims,
+        how: How::Bytes(soak::dump::read),
     },
     Spec {
         form: Form::SoakText,
         name: "soak-output",
         detail: 50,
-        claims: soak_text::claims,
-        how: How::Lines(soak_text::reader),
+        claims: soak::text::claims,
+        how: How::Lines(soak::text::reader),
     },
     Spec {
         form: Form::HaSoak,
         name: "ha-soak",
         detail: 50,
-        claims: ha_soak::claims,
-        how: How::Lines(ha_soak::reader),
+        claims: soak::ha::claims,
+        how: How::Lines(soak::ha::reader),
     },
     Spec {
         form: Form::SoakMetrics,
         name: "soak-metrics",
         detail: 20,
-        claims: soak_db::claims,
-        how: How::Bytes(soak_db::read),
+        claims: soak::metrics::claims,
+        how: How::Bytes(soak::metrics::read),
     },
     Spec {
         form: Form::RunHistory,
         name: "run-history",
         detail: 10,
-        claims: run_history::claims,
-        how: How::Lines(run_history::reader),
+        claims: soak::history::claims,
+        how: How::Lines(soak::history::reader),
     },
     Spec {
         form: Form::PredownDump,
         name: "predown-dump",
         detail: 10,
-        claims: predown::claims,
-        how: How::Lines(predown::reader),
+        claims: soak::predown::claims,
+        how: How::Lines(soak::predown::reader),
     },
     Spec {
         form: Form::ContainerInspect,
         name: "container-inspect",
         detail: 0,
-        claims: containers::claims_inspect,
-        how: How::Bytes(containers::read_inspect),
+        claims: machine::containers::claims_inspect,
+        how: How::Bytes(machine::containers::read_inspect),
     },
     Spec {
         form: Form::ContainerTable,
         name: "container-table",
         detail: 0,
-        claims: containers::claims_table,
-        how: How::Lines(containers::table_reader),
+        claims: machine::containers::claims_table,
+        how: How::Lines(machine::containers::table_reader),
     },
     Spec {
         form: Form::KernelLog,
         name: "kernel-log",
         detail: 0,
-        claims: kernel::claims,
-        how: How::Lines(kernel::reader),
+        claims: machine::kernel::claims,
+        how: How::Lines(machine::kernel::reader),
     },
     Spec {
         form: Form::ServerStderr,
         name: "server-stderr",
         detail: 0,
-        claims: server_stderr::claims,
-        how: How::Lines(server_stderr::reader),
+        claims: machine::stderr::claims,
+        how: How::Lines(machine::stderr::reader),
     },
 ];
 

@@ -126,7 +126,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load"]),
     ("quick_xml", &["parsers/ci/"]),
-    ("serde_json", &["report/", "parsers/ci/"]),
+    ("serde_json", &["parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
