@@ -89,45 +89,55 @@ const SLACK: i64 = MINUTE;
 
 /// Ties every group; the finding that most leaves go back to.
 pub(super) fn tie(scene: &Scene<'_>, groups: &mut [Group]) -> Option<String> {
-    let mut causes: Vec<BTreeMap<usize, u64>> = Vec::new();
-    for group in &mut *groups {
-        let mut roots: BTreeMap<usize, u64> = BTreeMap::new();
-        for &(row, at) in &group.leaves {
-            let candidates = candidates(scene, &scene.rows[row], &scene.rows[row].run.leaves[at]);
-            if let Some(root) = root(scene, &candidates) {
-                *roots.entry(root).or_default() += 1;
-            }
-            candidates
-                .into_iter()
-                .for_each(|candidate| add(scene, &mut group.ties, candidate));
-        }
-        group.ties.sort_by(|a, b| {
-            (a.how, std::cmp::Reverse(a.leaves), &a.finding).cmp(&(
-                b.how,
-                std::cmp::Reverse(b.leaves),
-                &b.finding,
-            ))
-        });
-        causes.push(roots);
-    }
-    let findings = &scene.conclusions.findings;
-    let mut totals: BTreeMap<usize, u64> = BTreeMap::new();
-    for (root, count) in causes.iter().flatten() {
-        *totals.entry(*root).or_default() += count;
-    }
-    // Findings are listed worst first, so of equal ones the worse is taken.
-    let primary = totals
+    let of_leaf = |(row, at): &(usize, usize)| {
+        let row = &scene.rows[*row];
+        candidates(scene, row, &row.run.leaves[*at])
+    };
+    let candidates: Vec<Vec<Vec<Candidate>>> = groups
         .iter()
-        .max_by_key(|(at, count)| (**count, std::cmp::Reverse(**at)))
-        .map(|(at, _)| *at);
-    for (group, roots) in groups.iter_mut().zip(&causes) {
-        let cause = roots
+        .map(|group| group.leaves.iter().map(of_leaf).collect())
+        .collect();
+    // What names parts or dies outweighs what names a table or a code, which many findings may.
+    let strong = |candidate: &&Candidate| candidate.how <= How::Death;
+    let roots = candidates
+        .iter()
+        .flatten()
+        .filter_map(|of| root(scene, of, |it| strong(&it), None));
+    let main = most(roots);
+    let mut causes: Vec<Option<usize>> = Vec::new();
+    let mut all = Vec::new();
+    for (group, of_group) in groups.iter_mut().zip(candidates) {
+        let roots: Vec<usize> = of_group
             .iter()
-            .max_by_key(|(at, count)| (**count, std::cmp::Reverse(**at)));
-        group.cause = cause.map(|(at, _)| findings[*at].id.clone());
-        settle(scene, group, cause.map(|(at, _)| *at), primary);
+            .filter_map(|of| root(scene, of, |_| true, main))
+            .collect();
+        causes.push(most(roots.iter().copied()));
+        all.extend(roots);
+        of_group
+            .into_iter()
+            .flatten()
+            .for_each(|candidate| add(scene, &mut group.ties, candidate));
+        group.ties.sort_by(|a, b| {
+            let key = |tie: &Tie| (tie.how, std::cmp::Reverse(tie.leaves), tie.finding.clone());
+            key(a).cmp(&key(b))
+        });
+    }
+    let primary = main.or_else(|| most(all.into_iter()));
+    let findings = &scene.conclusions.findings;
+    for (group, cause) in groups.iter_mut().zip(causes) {
+        group.cause = cause.map(|at| findings[at].id.clone());
+        settle(scene, group, cause, primary);
     }
     primary.map(|at| findings[at].id.clone())
+}
+
+/// The finding that occurs most often; of equal ones the first, which is the worst.
+fn most(findings: impl Iterator<Item = usize>) -> Option<usize> {
+    let counts = super::tallied(findings);
+    let best = counts
+        .into_iter()
+        .max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at)));
+    best.map(|(at, _)| at)
 }
 
 /// Whether a node's logs belong to where the tests' results lie.
@@ -306,12 +316,28 @@ fn codes(message: &str) -> BTreeSet<u32> {
     codes
 }
 
-/// The finding that a leaf goes back to: the strongest tie, and from there along declared causes while those are tied too.
-fn root(scene: &Scene<'_>, candidates: &[Candidate]) -> Option<usize> {
+/// The finding that a leaf goes back to: the strongest tie that counts, of weak ones one to the incident that is the main one,
+/// and from there along declared causes while those are tied too.
+fn root(
+    scene: &Scene<'_>,
+    candidates: &[Candidate],
+    counts: impl Fn(&Candidate) -> bool,
+    main: Option<usize>,
+) -> Option<usize> {
     let findings = &scene.conclusions.findings;
+    let is_elsewhere = |at: usize| main.is_some_and(|main| !is_one_incident(scene, at, main));
+    let key = |candidate: &&Candidate| {
+        let is_weak = candidate.how > How::Death;
+        (
+            candidate.how,
+            is_weak && is_elsewhere(candidate.finding),
+            candidate.finding,
+        )
+    };
     let best = candidates
         .iter()
-        .min_by_key(|candidate| (candidate.how, candidate.finding))?;
+        .filter(|candidate| counts(candidate))
+        .min_by_key(key)?;
     let mut root = best.finding;
     for _ in 0..findings.len() {
         let causes = &findings[root].caused_by;

@@ -108,6 +108,8 @@ fn flush(word: &mut String, text: &mut String) {
         }
         let part = &rest[..end];
         text.push_str(match part {
+            // The number of an error is what it is.
+            _ if text.ends_with("Code: ") => part,
             _ if part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_digit()) => "{n}",
             _ if part.len() >= 8
                 && is_hex(part)

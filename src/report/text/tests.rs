@@ -86,10 +86,8 @@ fn run(row: &TestRun, page: &mut Page) {
         aside.push(format!("{} known", length(&row.known)));
     }
     if row.retries.failed > 0 {
-        aside.push(format!(
-            "{} in which all passed later or the test failed",
-            counted(row.retries.failed, "failed try", "failed tries")
-        ));
+        let tries = counted(row.retries.tries, "try", "tries");
+        aside.push(format!("{} of {tries} failed", row.retries.failed));
     }
     if row.filtered_out > 0 {
         aside.push(format!("{} not chosen to run", row.filtered_out));

@@ -1,5 +1,8 @@
 //! Test results: readers against what the tools that wrote the sources say themselves.
 
+mod command;
+mod flow;
+mod report001;
 mod testflows;
 
 use std::io::BufReader;
