@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Error;
-use super::inputs::useful;
+use super::sniffed::useful;
 use crate::intake::{self, BlockReader, Bounds, Limits};
 use crate::layout::Choice;
 use crate::parsers::{Format, exception, sniff};

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::Read;
+use std::io;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::sniffed::{Sniffed, fault, sniffed};
 use super::wal::Wals;
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
-use crate::intake::{
-    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
-};
-use crate::layout::{Choice, Wal, compare};
-use crate::parsers::{Format, sniff};
+use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::layout::{Wal, compare};
+use crate::outcome::{self, Source as TestSource};
+use crate::parsers::{Format, ci};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
 use crate::signals::tally::NodeTally;
@@ -33,6 +33,8 @@ struct Seen {
     artifact: Artifact,
     place: Place,
     format: Option<Format>,
+    /// The form of test results that it is of.
+    form: Option<&'static ci::Spec>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -96,56 +98,11 @@ impl ArtifactFacts {
     }
 }
 
-/// What the first bytes of an artifact tell.
-struct Sniffed {
-    format: Option<Format>,
-    /// The node that its lines name, if they name one.
-    node: Option<String>,
-    encoding: Encoding,
-    /// The first few bytes, to know the same piece packed and unpacked.
-    start: Vec<u8>,
-    unreadable: Option<InputFault>,
-}
-
-/// How many bytes tell whether two artifacts are the same piece.
-const START_BYTES: usize = 512;
-
-/// Endings of files that may quote a log.
-const DOCUMENTS: &[&str] = &[
-    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
-    "sql", "py", "sh", "rs", "cpp",
-];
-
-fn sniffed(artifact: &Artifact) -> Sniffed {
-    match artifact.sample() {
-        Ok((sample, encoding)) => {
-            let format = sniff(&sample)
-                .filter(|_| !is_document(&artifact.path))
-                .or_else(|| empty_log(artifact, &sample));
-            Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            }
-        }
-        Err(error) => Sniffed {
-            format: None,
-            node: None,
-            encoding: Encoding::Plain,
-            start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
-    }
-}
-
-/// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
-    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
-        return u64::MAX;
-    }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+/// What was read of all artifacts.
+pub(super) struct Read {
+    pub(super) nodes: Vec<NodeScan>,
+    pub(super) wals: Vec<Wal>,
+    pub(super) tests: Vec<TestSource>,
 }
 
 /// Tells every artifact's format and place.
@@ -167,15 +124,16 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     for (((artifact, place), is_segment), sniffed) in seen.zip(sniffed) {
         let Sniffed {
             format,
+            form,
             node: _,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, unreadable) = if is_segment {
-            (None, None)
+        let (format, form, unreadable) = if is_segment {
+            (None, None, None)
         } else {
-            (format, unreadable)
+            (format, form, unreadable)
         };
         if let Some(format) = format {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
@@ -191,6 +149,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             artifact,
             place,
             format,
+            form,
             is_segment,
             skipped: unreadable,
         });
@@ -243,42 +202,12 @@ fn places(
     places.into_values().collect()
 }
 
-/// Whether a file quotes logs and is none: a ticket, a report, a table.
-fn is_document(path: &str) -> bool {
-    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
-}
-
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
-        let detail = "named like a server's log, but no record begins in its first 64 KiB";
-        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
-    })
-}
-
-/// A log's empty file is a log: an empty err.log says that nothing went wrong.
-fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
-}
-
-fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
-    let why = error
-        .source()
-        .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault::of(kind, format!("{error}{why}"))
-}
-
 impl Looked {
     /// Stored bytes of what will be read.
     pub(super) fn bytes(&self) -> u64 {
         self.artifacts
             .iter()
-            .filter(|seen| seen.is_read() || seen.is_segment)
+            .filter(|seen| seen.is_read() || seen.is_segment || seen.form.is_some())
             .map(|seen| seen.artifact.bytes)
             .sum()
     }
@@ -301,12 +230,36 @@ impl Looked {
         }))
     }
 
+    /// The artifacts with results of tests.
+    pub(super) fn tests(&self) -> Vec<(usize, &'static ci::Spec)> {
+        let seen = self.artifacts.iter().enumerate();
+        seen.filter_map(|(at, seen)| Some((at, seen.form?)))
+            .collect()
+    }
+
+    /// An artifact's path, the run that it lies in, and its stored bytes.
+    pub(super) fn place_of(&self, artifact: usize) -> (String, String, u64) {
+        let seen = &self.artifacts[artifact];
+        (
+            seen.artifact.path.clone(),
+            seen.place.run.clone(),
+            seen.artifact.bytes,
+        )
+    }
+
+    /// Opens an artifact with results of tests.
+    pub(super) fn open_tests(&self, artifact: usize) -> Result<Box<dyn io::Read + Send>, String> {
+        let opened = self.artifacts[artifact].artifact.open();
+        let (reader, _) = opened.map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
+        Ok(reader)
+    }
+
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
     pub(super) fn open(
         &self,
         artifact: usize,
         progress: &Progress,
-    ) -> Result<Box<dyn Read + Send>, String> {
+    ) -> Result<Box<dyn io::Read + Send>, String> {
         let seen = &self.artifacts[artifact];
         progress
             .done
@@ -317,7 +270,7 @@ impl Looked {
             .map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
         let bound = seen.format.and_then(|format| format.spec().head_bytes);
         Ok(match bound {
-            Some(bytes) => Box::new(reader.take(bytes)),
+            Some(bytes) => Box::new(io::Read::take(reader, bytes)),
             None => reader,
         })
     }
@@ -332,12 +285,12 @@ impl Seen {
 /// Puts the analysis together.
 pub(super) fn assemble(
     looked: Looked,
-    nodes: Vec<NodeScan>,
-    wals: Vec<Wal>,
+    read: Read,
     sampled: &[(String, WalProblem)],
     plan: &Plan,
     rules: &RuleBase,
 ) -> Analysis {
+    let Read { nodes, wals, tests } = read;
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
@@ -350,6 +303,11 @@ pub(super) fn assemble(
             let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
             facts.entry(at).or_default().problems.push(fault);
         }
+    }
+    for source in &tests {
+        let facts = facts.entry(source.artifact).or_default();
+        facts.lines = facts.lines.max(source.reading.lines);
+        facts.error.clone_from(&source.reading.error);
     }
     let mut problems: NodeProblems = BTreeMap::new();
     for wal in &wals {
@@ -385,6 +343,7 @@ pub(super) fn assemble(
         })
         .collect();
     let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
+    let tests = outcome::conclude(tests, &nodes, &conclusions, rules);
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),
@@ -393,6 +352,7 @@ pub(super) fn assemble(
         conclusions,
         comparisons: compare(&wals),
         wals,
+        tests,
     }
 }
 
@@ -439,9 +399,11 @@ impl Seen {
             path: self.artifact.path,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
-                None => self.is_segment.then_some(SEGMENT),
+                None if self.is_segment => Some(SEGMENT),
+                None => self.form.map(|form| form.name),
             },
             counts_records,
+            holds_tests: self.form.is_some(),
             run: self.place.run,
             node: self.place.node,
             bytes: self.artifact.bytes,

@@ -6,6 +6,8 @@ mod folding;
 mod inputs;
 mod reader;
 mod run;
+mod sniffed;
+mod tests;
 mod trial;
 mod wal;
 
@@ -19,8 +21,10 @@ use std::sync::atomic::AtomicU64;
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::layout::Choice;
+use crate::outcome;
 use crate::profile::Profile;
 use crate::rules::{RuleBase, WalProblem};
+use crate::signals::tally::Watch;
 use crate::time::{Period, Zone};
 
 /// What to do, decided from the command line alone.
@@ -116,7 +120,7 @@ pub struct Progress {
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
-        inputs::useful(name, start, &plan.layout)
+        sniffed::useful(name, start, &plan.layout)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }
@@ -141,10 +145,16 @@ pub fn analyze_found(
     progress
         .total
         .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
-    let nodes = run::scan(&pool, plan, &looked, rules, progress);
+    let tests = match plan.listing {
+        Some(_) => Vec::new(),
+        None => tests::read(&pool, &looked, progress),
+    };
+    let watch = Watch::new(outcome::tables(&tests));
+    let nodes = run::scan(&pool, plan, &looked, rules, &watch, progress);
     let wals = match plan.listing {
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
-    Ok(inputs::assemble(looked, nodes, wals, sampled, plan, rules))
+    let read = inputs::Read { nodes, wals, tests };
+    Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }

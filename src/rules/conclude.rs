@@ -157,6 +157,10 @@ impl RuleBase {
         };
         let filled = |texts: &[String]| texts.iter().map(|text| words.fill(text)).collect();
         let signals = rule_signals(self, rule);
+        let reporting = reporting(rule, declared).into_iter();
+        let grounds: BTreeSet<u16> = reporting
+            .filter_map(|counter| self.counters[counter].signal)
+            .collect();
         let category = verdict.category.as_ref().unwrap_or(&declared.category);
         Finding {
             id: String::new(),
@@ -178,6 +182,7 @@ impl RuleBase {
                 .iter()
                 .map(|&at| self.signals.signal(at).id.clone())
                 .collect(),
+            grounds: grounds.into_iter().collect(),
             known: known(declared, facts),
             next_steps: declared.next_steps.clone(),
             caused_by: Vec::new(),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
 use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
-use super::{Scanned, mask};
+use super::{Scanned, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch};
+use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch, Watch};
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -36,6 +36,8 @@ pub struct FoldRules<'s> {
     pub start: Option<u16>,
     /// A signal of which more records than usual are kept as evidence, and how many.
     pub listed: Option<(u16, usize)>,
+    /// Names that failing tests ask about.
+    pub watch: Option<&'s Watch>,
 }
 
 /// The fold of one log into the tallies of its node.
@@ -228,6 +230,19 @@ impl<'s> Fold<'s> {
         let occurrences = scanned.scan.occurrences_of(entry);
         for occurrence in occurrences {
             self.occurrence(scanned, entry, occurrence, suspect);
+        }
+        if let Some(watched) = self.rules.watch
+            && !suspect
+            && !occurrences.is_empty()
+        {
+            let signals = self.rules.signals;
+            watch::count(
+                self.tally_of(scanned, entry),
+                signals,
+                watched,
+                scanned,
+                entry,
+            );
         }
         if matches!(entry.level, Level::Fatal | Level::Critical | Level::Error) && self.is_log() {
             self.error(scanned, entry, occurrences, suspect);

@@ -7,6 +7,7 @@ mod fold;
 mod mask;
 mod plan;
 mod twins;
+mod watch;
 
 pub use fold::{Fold, FoldRules};
 pub use plan::{Log, Source, Stream, plan};

@@ -6,6 +6,7 @@ mod conclusions;
 mod page;
 mod remarks;
 mod table;
+mod tests;
 mod wals;
 
 use std::io::{self, Write};
@@ -29,6 +30,7 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::
 
 fn laid_out(report: &Report, style: &Style, room: Room) -> Page {
     let mut page = Page::new(*style, room);
+    tests::write(report, &mut page);
     conclusions::verdict(report, &mut page);
     conclusions::findings(report, &mut page);
     table::counts(report, &mut page);

@@ -33,6 +33,8 @@ pub(super) struct Room {
     pub(super) wals: usize,
     /// Problems of WALs told.
     pub(super) wal_problems: usize,
+    /// Groups of failing tests, runs of tests, and disagreements told.
+    pub(super) tests: usize,
     /// Whether the positions of damaged WALs are drawn.
     pub(super) draws: bool,
 }
@@ -47,6 +49,7 @@ impl Room {
         problems: 2,
         wals: 6,
         wal_problems: 3,
+        tests: 4,
         draws: true,
     };
 
@@ -59,6 +62,7 @@ impl Room {
         problems: 1,
         wals: 2,
         wal_problems: 1,
+        tests: 3,
         draws: false,
     };
 }

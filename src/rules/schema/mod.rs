@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+mod failure;
 mod sample;
 mod strip;
 
+pub use failure::{FailureDecl, FailureKind};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use strip::{StripDecl, StripRowDecl};
 
@@ -34,6 +36,9 @@ pub struct File {
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
+    /// Kinds of failing tests, told by what they say.
+    #[serde(default)]
+    pub failure: Vec<FailureDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }

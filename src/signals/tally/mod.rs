@@ -4,6 +4,7 @@ mod counter;
 mod rate;
 mod signal;
 mod stall;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
+pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;
 use crate::parsers::Format;
@@ -104,6 +106,8 @@ pub struct NodeTally {
     pub errors: Errors,
     /// What the process says of itself.
     pub process: Process,
+    /// What records say of watched names: by name and signal index.
+    pub watched: BTreeMap<(String, u16), WatchTally>,
     /// Whether a main log, an err.log and a standard error of it were read.
     pub seen: Seen,
 }
@@ -194,6 +198,9 @@ impl NodeTally {
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
+        for (key, tally) in other.watched {
+            self.watched.entry(key).or_default().absorb(tally);
+        }
         for version in other.process.versions {
             if !self.process.versions.contains(&version) {
                 self.process.versions.push(version);

@@ -1,10 +1,13 @@
 //! Test results: readers against what the tools that wrote the sources say themselves.
 
 mod actions;
+mod command;
+mod flow;
 mod hostile;
 mod junit;
 mod machine;
 mod pytest;
+mod report001;
 mod runners;
 mod soak;
 mod testflows;

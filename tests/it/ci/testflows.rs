@@ -284,17 +284,13 @@ fn a_log_that_breaks_off_is_read_to_its_end_and_names_the_tests_that_ran() {
 fn a_lost_message_is_noticed_by_the_numbers_of_its_test() {
     let text = messages();
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-    let without = [&lines[..30], &lines[31..]].concat().concat();
-    let run = run(&Folder::with("raw.log", without).put("again.log", {
-        let broken = [
-            &lines[..30],
-            &[&b"{\"message_keyword\":\"NO\n"[..]],
-            &lines[31..],
-        ]
+    let is_printed = |line: &&[u8]| line.starts_with(b"{\"message_keyword\":\"NONE\"");
+    let lost = lines.iter().position(is_printed).unwrap();
+    let broken = &b"{\"message_keyword\":\"NO\n"[..];
+    let text = [&lines[..lost], &[broken], &lines[lost + 1..]]
         .concat()
         .concat();
-        broken
-    }));
+    let run = run(&Folder::new().put("raw.log", text));
     let texts: Vec<&str> = run
         .remarks
         .iter()

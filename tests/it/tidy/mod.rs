@@ -63,17 +63,23 @@ const LAYERS: &[(&str, &[&str])] = &[
             "vocab",
         ],
     ),
-    ("analysis", &["layout", "rules", "scan", "signals", "time"]),
+    ("outcome", &["parsers", "rules", "signals", "time", "vocab"]),
+    (
+        "analysis",
+        &["layout", "outcome", "rules", "scan", "signals", "time"],
+    ),
     (
         "report",
         &[
             "rules",
+            "outcome",
             "analysis",
             "profile",
             "signals",
             "scan",
             "intake::UNNAMED",
             "layout",
+            "parsers::ci",
             "parsers::wal",
             "time",
             "vocab",
@@ -83,7 +89,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "pipeline",
         &[
             "vocab", "time", "record", "intake", "parsers", "layout", "profile", "signals", "scan",
-            "streams", "rules", "analysis",
+            "streams", "rules", "outcome", "analysis",
         ],
     ),
     (

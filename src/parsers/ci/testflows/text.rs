@@ -226,6 +226,11 @@ impl Report {
             self.run.place = place;
         }
         self.any = true;
+        // The root ends last, and its result is the run's.
+        if name.rfind('/') == Some(0) {
+            name.clone_into(&mut self.run.name);
+            self.run.result = Some(word.to_owned());
+        }
         if self.results.len() < 100 || self.results.contains_key(word) {
             *self.results.entry(word.to_owned()).or_default() += 1;
         }
@@ -398,8 +403,7 @@ impl Report {
         }
         for said in failing {
             let is_leaf = !above.contains(&said.name);
-            // The root ends last, and its result is the run's.
-            if said.name.rfind('/') == Some(0) {
+            if said.name.rfind('/') == Some(0) && self.run.name.is_empty() {
                 self.run.name.clone_from(&said.name);
                 self.run.result = Some(said.outcome.clone());
             }

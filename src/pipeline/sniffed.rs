@@ -1,0 +1,100 @@
+//! What the first bytes of an artifact tell: a format of logs, a form of test results, a node.
+
+use crate::analysis::InputFault;
+use crate::intake::{Artifact, Encoding};
+use crate::layout::Choice;
+use crate::parsers::{Format, ci, sniff};
+use crate::scan::ProblemKind;
+
+/// What the first bytes of an artifact tell.
+pub(super) struct Sniffed {
+    pub(super) format: Option<Format>,
+    pub(super) form: Option<&'static ci::Spec>,
+    /// The node that its lines name, if they name one.
+    pub(super) node: Option<String>,
+    pub(super) encoding: Encoding,
+    /// The first few bytes, to know the same piece packed and unpacked.
+    pub(super) start: Vec<u8>,
+    pub(super) unreadable: Option<InputFault>,
+}
+
+/// How many bytes tell whether two artifacts are the same piece.
+const START_BYTES: usize = 512;
+
+/// Endings of files that may quote a log.
+const DOCUMENTS: &[&str] = &[
+    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
+    "sql", "py", "sh", "rs", "cpp",
+];
+
+/// Looks at the beginning of an artifact.
+pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
+    match artifact.sample() {
+        Ok((sample, encoding)) => {
+            let form = ci::sniff(&sample);
+            // Results of tests quote logs; what a soak prints is both.
+            let format = sniff(&sample)
+                .filter(|format| form.is_none() || *format == Format::Soak)
+                .filter(|_| !is_document(&artifact.path))
+                .or_else(|| empty_log(artifact, &sample));
+            Sniffed {
+                format,
+                form,
+                node: format.and_then(|format| format.only_node(&sample)),
+                encoding,
+                unreadable: illegible(artifact, format),
+                start: sample[..sample.len().min(START_BYTES)].to_vec(),
+            }
+        }
+        Err(error) => Sniffed {
+            format: None,
+            form: None,
+            node: None,
+            encoding: Encoding::Plain,
+            start: Vec::new(),
+            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
+        },
+    }
+}
+
+/// How many bytes of something of that name that begins like this are ever read.
+pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
+    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
+        return u64::MAX;
+    }
+    if ci::sniff(start).is_some() {
+        return u64::MAX;
+    }
+    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+}
+
+/// Whether a file quotes logs and is none: a ticket, a report, a table.
+fn is_document(path: &str) -> bool {
+    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
+    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
+}
+
+/// A file that is named like a server's log and does not begin like one.
+fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
+    let name = artifact.path.rsplit('/').next().unwrap_or_default();
+    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
+    (format.is_none() && is_named).then(|| {
+        let detail = "named like a server's log, but no record begins in its first 64 KiB";
+        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
+    })
+}
+
+/// A log's empty file is a log: an empty err.log says that nothing went wrong.
+fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
+    let name = artifact.path.rsplit('/').next().unwrap_or_default();
+    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
+    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
+}
+
+/// A fault in an error's words.
+pub(super) fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
+    let why = error
+        .source()
+        .map_or_else(String::new, |why| format!(": {why}"));
+    InputFault::of(kind, format!("{error}{why}"))
+}
