@@ -1,5 +1,7 @@
 //! Sources of one run: which rows tell of the same run, and where they disagree.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::parsers::ci::{Class, Form, TestRun, Total, names};
 
 use super::Row;
@@ -74,7 +76,10 @@ pub(super) fn joined(rows: &[Row]) -> Vec<JoinedRun> {
 /// Whether two rows tell of one run.
 fn is_same(left: &Row, right: &Row) -> bool {
     let (a, b) = (&left.run, &right.run);
-    let is_kin = a.form == b.form || is_testflows(a.form) && is_testflows(b.form);
+    let is_kin = a.form == b.form
+        || is_testflows(a.form) && is_testflows(b.form)
+        || is_pytest(a) && is_pytest(b)
+        || is_soak(a.form) && is_soak(b.form);
     if !is_kin || !may_share_a_name(a, b) || !may_share_a_job(a, b) {
         return false;
     }
@@ -83,14 +88,39 @@ fn is_same(left: &Row, right: &Row) -> bool {
     if is_testflows(a.form) {
         return has_same_totals || is_beside(&left.path, &right.path);
     }
-    // Shards of one suite have the same name and other tests.
-    let leaves = |run: &TestRun| {
-        run.leaves
-            .iter()
-            .map(|leaf| leaf.name.clone())
-            .collect::<Vec<_>>()
+    if is_soak(a.form) {
+        return is_beside(&left.path, &right.path) && leaves(a) == leaves(b);
+    }
+    // Shards of one suite have the same name and other tests. An unexpected pass is a pass in some reports, so units are
+    // compared and not their results.
+    let units = |run: &TestRun| run.totals.iter().map(|total| total.units).sum::<u64>();
+    let has_same_totals = if a.form == b.form {
+        has_same_totals
+    } else {
+        units(a) == units(b)
     };
     has_same_totals && leaves(a) == leaves(b)
+}
+
+/// The failing leaves of a run, by what names them in all its reports.
+fn leaves(run: &TestRun) -> BTreeSet<&str> {
+    let leaves = run.leaves.iter();
+    leaves
+        .map(|leaf| match leaf.id.as_str() {
+            "" => leaf.name.as_str(),
+            id => id,
+        })
+        .collect()
+}
+
+/// Whether pytest ran it, whichever way it is told.
+fn is_pytest(run: &TestRun) -> bool {
+    let is_xml = run.form == Form::JUnit && run.name == "pytest";
+    is_xml || matches!(run.form, Form::PytestText | Form::PytestLog)
+}
+
+fn is_soak(form: Form) -> bool {
+    matches!(form, Form::SoakText | Form::SoakFailure)
 }
 
 fn is_testflows(form: Form) -> bool {
@@ -146,6 +176,15 @@ fn totals(run: &TestRun) -> &[Total] {
     }
 }
 
+/// Counts by what the words mean.
+fn by_class(total: &Total) -> BTreeMap<Class, u64> {
+    let mut counts = BTreeMap::new();
+    for (word, count) in &total.by {
+        *counts.entry(Class::of(word)).or_default() += count;
+    }
+    counts
+}
+
 /// The totals of the levels that both have.
 fn shared<'t>(a: &'t TestRun, b: &'t TestRun) -> impl Iterator<Item = (&'t Total, &'t Total)> {
     let of = |level: &str| totals(b).iter().find(move |total| total.level == level);
@@ -176,8 +215,10 @@ fn own_disagreements(row: &Row) -> Vec<Disagreement> {
 /// What another source of the run says otherwise.
 fn compared(left: &Row, right: &Row) -> Vec<Disagreement> {
     let mut found = Vec::new();
+    // Tools have words of their own for what they tell of one run, but those of one framework do not differ.
+    let is_one_tool = left.run.form == right.run.form || is_testflows(left.run.form);
     for (a, b) in shared(&left.run, &right.run) {
-        if a != b {
+        if a != b && (is_one_tool || by_class(a) != by_class(b)) {
             found.push(disagreement(&a.level, left, words(a), right, words(b)));
         }
     }

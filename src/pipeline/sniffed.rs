@@ -32,9 +32,9 @@ pub(super) fn sniffed(artifact: &Artifact) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
             let form = ci::sniff(&sample);
-            // Results of tests quote logs; what a soak prints is both.
+            // Results of tests quote logs; what a soak or a dying server prints is both.
             let format = sniff(&sample)
-                .filter(|format| form.is_none() || *format == Format::Soak)
+                .filter(|_| form.is_none_or(|spec| spec.form.stands_in_logs()))
                 .filter(|_| !is_document(&artifact.path))
                 .or_else(|| empty_log(artifact, &sample));
             Sniffed {

@@ -10,6 +10,7 @@ use super::Progress;
 use super::inputs::Looked;
 use crate::outcome::Source;
 use crate::parsers::ci::Reading;
+use crate::parsers::ci::jobs::files::join;
 
 /// How much of a source is unpacked at once.
 const GULP: usize = 256 * 1024;
@@ -34,5 +35,15 @@ pub(super) fn read(pool: &ThreadPool, looked: &Looked, progress: &Progress) -> V
             reading,
         }
     };
-    pool.install(|| sources.par_iter().map(read).collect())
+    let mut sources: Vec<Source> = pool.install(|| sources.par_iter().map(read).collect());
+    // Files of one job hold the same lines; each is to speak once.
+    let mut files: Vec<(String, Reading)> = sources
+        .iter_mut()
+        .map(|source| (source.path.clone(), std::mem::take(&mut source.reading)))
+        .collect();
+    join(&mut files);
+    for (source, (_, reading)) in sources.iter_mut().zip(files) {
+        source.reading = reading;
+    }
+    sources
 }

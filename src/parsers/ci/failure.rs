@@ -207,7 +207,7 @@ fn error_line(line: &str) -> Option<&str> {
 }
 
 /// `tests/test_x.py:25: what follows`.
-fn place(line: &str) -> Option<(&str, u64, &str)> {
+pub(super) fn place(line: &str) -> Option<(&str, u64, &str)> {
     let (file, rest) = line.split_once(".py:")?;
     let (number, what) = rest.split_once(':')?;
     let file = &line[..file.len() + 3];

@@ -298,6 +298,11 @@ impl Form {
         FORMS.iter().find(|spec| spec.form == self)
     }
 
+    /// Whether its lines stand among those of logs, which are to be read as such too.
+    pub fn stands_in_logs(self) -> bool {
+        matches!(self, Self::SoakText | Self::HaSoak | Self::ServerStderr)
+    }
+
     /// Its name in outputs.
     pub fn name(self) -> &'static str {
         self.spec().map_or("unknown", |spec| spec.name)

@@ -64,8 +64,11 @@ fn each_test_of_pytest_counts_once_though_reruns_and_teardowns_are_cases() {
             (2, 1),
             "{file}"
         );
-        let stated = run.stated.iter().map(|total| total.units).sum::<u64>();
-        assert_eq!(stated, 24, "{file}");
+        let text = "its attributes count 24 tests (9 failures, 3 errors, 3 skipped)";
+        assert!(
+            run.remarks.iter().any(|it| it.text.starts_with(text)),
+            "{file}"
+        );
         assert!(run.is_complete(), "{file}");
         assert_eq!(
             run.known[0].reason.as_deref(),
@@ -165,7 +168,8 @@ fn maven_counts_every_rerun_and_here_each_test_counts_once() {
         counts(&run),
         pairs(&[("passed", 2), ("failed", 1), ("error", 1), ("skipped", 1)])
     );
-    assert_eq!(run.stated.iter().map(|total| total.units).sum::<u64>(), 12);
+    let text = "its attributes count 12 tests (6 failures, 1 errors, 1 skipped)";
+    assert!(run.remarks.iter().any(|it| it.text.starts_with(text)));
     assert_eq!((run.retries.failed, run.retries.passed_after), (4, 1));
     let failed = leaf(&run, "copies");
     assert_eq!(

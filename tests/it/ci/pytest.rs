@@ -26,8 +26,11 @@ fn each_test_counts_once_in_every_form_of_the_text() {
             ("xpassed", 1),
         ];
         assert_eq!(counts(&run), pairs(&expected), "{file}");
-        let stated: u64 = run.stated.iter().map(|total| total.units).sum();
-        assert_eq!(stated, 9 + 9 + 2 + 1 + 1 + 3, "{file}");
+        let said = "pytest states 3 error, 9 failed, 9 passed, 2 skipped, 1 xfailed, 1 xpassed:";
+        assert!(
+            run.remarks.iter().any(|it| it.text.starts_with(said)),
+            "{file}"
+        );
         assert_eq!(run.retries.failed, 2, "{file}");
         assert_eq!(run.exit_code, Some(1), "{file}");
         assert!(run.is_complete(), "{file}");

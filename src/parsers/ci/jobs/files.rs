@@ -25,8 +25,9 @@ enum Part {
 
 /// Leaves one reading of each line: readings of steps go into their job's, and of equal files the first stays.
 ///
-/// `files` are logs of jobs with their paths; what is no log of a job is left alone. Returns the paths that were left out.
-pub fn join(files: &mut Vec<(String, Reading)>) -> Vec<String> {
+/// `files` are sources with their paths; what is no log of a job is left alone. Returns which of them repeat others: these
+/// have nothing left to say.
+pub fn join(files: &mut [(String, Reading)]) -> Vec<bool> {
     let mut parts: Vec<Part> = (0..files.len()).map(|at| step(files, at)).collect();
     for at in 0..files.len() {
         if parts[at] == Part::Whole
@@ -35,7 +36,6 @@ pub fn join(files: &mut Vec<(String, Reading)>) -> Vec<String> {
             parts[at] = Part::Copy(earlier);
         }
     }
-    let mut left_out = Vec::new();
     for at in 0..files.len() {
         let Part::Step(job) = parts[at] else { continue };
         let job = match parts[job] {
@@ -43,18 +43,26 @@ pub fn join(files: &mut Vec<(String, Reading)>) -> Vec<String> {
             Part::Whole | Part::Step(_) => job,
         };
         let title = step_title(&files[at].0);
-        let step = std::mem::take(&mut files[at].1);
+        let lines = files[at].1.lines;
+        let step = std::mem::replace(
+            &mut files[at].1,
+            Reading {
+                lines,
+                ..Reading::default()
+            },
+        );
         name_steps(&mut files[job].1, step, &title);
     }
-    let mut parts = parts.into_iter();
-    files.retain(|(path, _)| {
-        let stays = parts.next().is_none_or(|part| part == Part::Whole);
-        if !stays {
-            left_out.push(path.clone());
+    for (file, part) in files.iter_mut().zip(&parts) {
+        if *part != Part::Whole {
+            let lines = file.1.lines;
+            file.1 = Reading {
+                lines,
+                ..Reading::default()
+            };
         }
-        stays
-    });
-    left_out
+    }
+    parts.iter().map(|part| *part != Part::Whole).collect()
 }
 
 /// Whether a file is a step of a job whose own file lies beside the step's folder.

@@ -393,15 +393,6 @@ impl Report {
                 rule: "the times of its suites, added",
             });
         }
-        if let Some(stated) = self.stated {
-            let bad = [stated.failures, stated.errors, stated.skipped]
-                .into_iter()
-                .fold(0, u64::saturating_add);
-            run.state("test", "passed", stated.tests.saturating_sub(bad));
-            run.state("test", "failed", stated.failures);
-            run.state("test", "error", stated.errors);
-            run.state("test", "skipped", stated.skipped);
-        }
         if end.is_refused {
             run.remark(
                 RemarkKind::Unreadable,
@@ -433,6 +424,13 @@ impl Report {
 
     /// Says how cases were read where they can be read in two ways.
     fn explain(&mut self, run: &mut TestRun) {
+        if let Some(it) = self.stated.filter(|it| it.tests != self.cases.len() as u64) {
+            let text = format!(
+                "its attributes count {} tests ({} failures, {} errors, {} skipped): reruns and failures of teardown apart; each test counts once here",
+                it.tests, it.failures, it.errors, it.skipped
+            );
+            run.remark(RemarkKind::Reading, text, Place::default());
+        }
         if self.is_pytest {
             let reruns = self.cases.repeated_passes();
             if reruns > 0 {

@@ -116,9 +116,16 @@ impl Session {
             }
         }
         if twice + cleaned > 0 {
-            let text =
-                "pytest counts a test twice that could not be cleaned up; it counts once here";
+            let said = run.stated.iter().flat_map(|total| &total.by);
+            let said: Vec<String> = said
+                .map(|(word, count)| format!("{count} {word}"))
+                .collect();
+            let text = format!(
+                "pytest states {}: a test that could not be cleaned up is in it twice; it counts once here",
+                said.join(", ")
+            );
             run.remark(RemarkKind::Reading, text, Place::default());
+            run.stated.clear();
         }
         if self.stated.is_none() && !self.running.is_empty() {
             note(run, Incomplete::TestsRunning);
@@ -142,6 +149,7 @@ impl Session {
             .filter(|it| it.0 == "failed")
             .map(|it| it.1.clone())
             .collect();
+        self.assign_untitled(&summary);
         let (mut twice, mut cleaned) = (0, 0);
         for (word, id, message, place) in summary {
             let told = self.told_of(word, &id);
@@ -170,7 +178,7 @@ impl Session {
         }
         // Without a short summary the tracebacks alone name tests.
         let mut rest: Vec<Told> = std::mem::take(&mut self.told);
-        rest.retain(|told| !told.is_used);
+        rest.retain(|told| !told.is_used && !told.title.is_empty());
         let failed: BTreeSet<String> = rest
             .iter()
             .filter(|told| told.phase == Phase::Call)
@@ -190,6 +198,18 @@ impl Session {
             cases.add(self.case(word, told.title, told.failure, String::new(), told.place));
         }
         (cases, twice, cleaned)
+    }
+
+    /// Gives failures without a title those of the tests listed as failed, in their order, if there are as many.
+    fn assign_untitled(&mut self, summary: &[(&'static str, String, String, Place)]) {
+        let failed = summary.iter().filter(|it| it.0 == "failed");
+        let untitled = self.told.iter_mut().filter(|told| told.title.is_empty());
+        let untitled: Vec<&mut Told> = untitled.collect();
+        if untitled.len() == failed.clone().count() {
+            for (told, (_, id, ..)) in untitled.into_iter().zip(failed) {
+                told.title = tail(id);
+            }
+        }
     }
 
     /// The traceback of a listed test, which is then used up.

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::failure::Failure;
+use super::super::failure::{Failure, place};
 use super::super::jobs::unstamp::plain;
 use super::super::model::{Moment, NAME_BYTES_MAX, Place, TestRun, bounded};
 use super::super::{Line, LineReader, Reading};
@@ -199,7 +199,7 @@ impl Session {
                     *self.counted.entry(word).or_default() += 1;
                 }
             }
-            _ => return self.other(text),
+            _ => return self.other(text, line.place),
         }
         false
     }
@@ -230,7 +230,51 @@ impl Session {
         false
     }
 
-    fn other(&mut self, text: &str) -> bool {
+    /// A line of a failure without a title (`--tb=line`): it ends with its place, or where the next one begins.
+    fn untitled(&mut self, text: &str, at: Place) {
+        let is_error = text.starts_with("E  ");
+        let begins = match &self.block {
+            None => true,
+            Some(block) => is_error && (block.is_closed || !block.text.starts_with("E  ")),
+        };
+        if text.starts_with("[gw") && text.contains(" -- Python ") {
+            self.close_block();
+            return;
+        }
+        if begins && !text.is_empty() {
+            self.close_block();
+            self.block = Some(Block {
+                title: String::new(),
+                phase: Phase::Call,
+                text: String::new(),
+                place: at,
+                is_closed: false,
+            });
+        }
+        let is_end = place(text).is_some();
+        if let Some(block) = &mut self.block
+            && (is_end || !block.is_closed)
+            && block.text.len() + text.len() < BLOCK_BYTES_MAX
+            // A failure that is a text alone is printed as its place too.
+            && block.text.trim_end() != text
+        {
+            block.text.push_str(text);
+            block.text.push('\n');
+        }
+        if is_end {
+            self.close_block();
+        }
+    }
+
+    fn other(&mut self, text: &str, at: Place) -> bool {
+        let is_untitled = self
+            .block
+            .as_ref()
+            .is_none_or(|block| block.title.is_empty());
+        if self.section == Section::Failures && is_untitled {
+            self.untitled(text.trim_end(), at);
+            return false;
+        }
         if let Some(block) = &mut self.block {
             if !block.is_closed && block.text.len() + text.len() < BLOCK_BYTES_MAX {
                 block.text.push_str(text);

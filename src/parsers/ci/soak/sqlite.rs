@@ -363,7 +363,9 @@ fn columns(sql: &str) -> (Vec<String>, Option<usize>) {
         let word = text.split_ascii_whitespace().next().unwrap_or_default();
         // A column may be called `checkpoint`.
         let keyword = word.split('(').next().unwrap_or_default();
-        let is_constraint = constraints.iter().any(|it| keyword.eq_ignore_ascii_case(it));
+        let is_constraint = constraints
+            .iter()
+            .any(|it| keyword.eq_ignore_ascii_case(it));
         if word.is_empty() || is_constraint {
             continue;
         }
@@ -385,7 +387,10 @@ mod tests {
         let (names, alias) = columns(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, \"a\" TEXT DEFAULT ',', checkpoint DECIMAL(1,2), UNIQUE(a))",
         );
-        assert_eq!((names.join("|").as_str(), alias), ("id|a|checkpoint", Some(0)));
+        assert_eq!(
+            (names.join("|").as_str(), alias),
+            ("id|a|checkpoint", Some(0))
+        );
     }
 
     #[test]
