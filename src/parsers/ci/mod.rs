@@ -6,6 +6,8 @@
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
+mod event;
+mod leaf;
 pub mod lines;
 pub mod model;
 pub mod names;
