@@ -1,15 +1,16 @@
-//! Groups tied to findings: leaf by leaf, through what both sides name, and then what each group is among the others.
+//! Groups tied to findings: leaf by leaf, through what both sides name, and from there along declared causes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clocks::NodeClock;
 use super::deaths::Death;
-use super::groups::{Group, Role};
+use super::groups::Group;
+use super::settle::settle;
 use super::{Row, partition};
-use crate::parsers::ci::{Event, EventKind, Leaf};
+use crate::parsers::ci::{Event, Leaf, Moment};
 use crate::rules::schema::FailureKind;
 use crate::rules::{Conclusions, Finding, NodeFacts, RuleBase};
-use crate::signals::tally::Evidence;
+use crate::signals::tally::{Evidence, WatchTally};
 use crate::time::{MINUTE, Timestamp};
 
 /// What the leaves are held against.
@@ -34,10 +35,10 @@ pub enum How {
     Record,
     /// A server died while it ran.
     Death,
-    /// The finding's records name the leaf's tables.
-    Table,
     /// The leaf's error carries the code of the finding's records.
     Code,
+    /// The finding's records name the leaf's tables.
+    Table,
 }
 
 impl How {
@@ -47,8 +48,8 @@ impl How {
             Self::Parts => "parts",
             Self::Record => "record",
             Self::Death => "death",
-            Self::Table => "table",
             Self::Code => "code",
+            Self::Table => "table",
         }
     }
 }
@@ -62,15 +63,18 @@ pub struct Tie {
     pub how: How,
     /// How many leaves.
     pub leaves: u64,
-    /// Parts of missing partitions, with how often records name them for the leaves' tables.
-    pub parts: BTreeMap<String, u64>,
-    /// Records of the finding that name the leaves' tables.
+    /// By table and part of a missing partition: how often records name both while a leaf of the table ran.
+    pub parts: BTreeMap<(String, String), u64>,
+    /// The most records of the finding that name the tables of one leaf while it ran.
     pub records: u64,
-    /// Codes that both carry.
-    pub codes: BTreeSet<u32>,
+    /// The code that both carry.
+    pub code: Option<u32>,
     /// A record that shows it.
     pub evidence: Option<Evidence>,
 }
+
+/// How often records name a table and a part.
+type Parts = BTreeMap<(String, String), u64>;
 
 /// A tie of one leaf.
 #[derive(Debug)]
@@ -78,9 +82,9 @@ struct Candidate {
     /// The index of the finding.
     finding: usize,
     how: How,
-    parts: BTreeMap<String, u64>,
+    parts: Parts,
     records: u64,
-    codes: BTreeSet<u32>,
+    code: Option<u32>,
     evidence: Option<Evidence>,
 }
 
@@ -148,11 +152,11 @@ fn is_in_scope(scene: &Scene<'_>, place: &str, run: &str) -> bool {
 /// What a leaf can be tied to.
 fn candidates(scene: &Scene<'_>, row: &Row, leaf: &Leaf) -> Vec<Candidate> {
     let missing = missing_partitions(leaf);
-    let codes = codes(&leaf.message);
+    let code = code(&leaf.message);
     let findings = scene.conclusions.findings.iter().enumerate();
     let findings = findings.filter(|(_, finding)| is_in_scope(scene, &row.place, &finding.run));
     let mut found: Vec<Candidate> = findings
-        .filter_map(|(at, finding)| candidate(scene, leaf, finding, at, &missing, &codes))
+        .filter_map(|(at, finding)| candidate(scene, leaf, (at, finding), &missing, code))
         .collect();
     if let Some(death) = death_during(scene, row, leaf) {
         let grounded =
@@ -162,99 +166,137 @@ fn candidates(scene: &Scene<'_>, row: &Row, leaf: &Leaf) -> Vec<Candidate> {
             found.push(Candidate {
                 finding: at,
                 how: How::Death,
-                parts: BTreeMap::new(),
+                parts: Parts::new(),
                 records: 0,
-                codes: BTreeSet::new(),
-                evidence: scene.conclusions.findings[at]
-                    .evidence
-                    .first()
-                    .map(|(_, evidence)| evidence.clone()),
+                code: None,
+                evidence: first_evidence(&scene.conclusions.findings[at]),
             });
         }
     }
     found
 }
 
+fn first_evidence(finding: &Finding) -> Option<Evidence> {
+    finding
+        .evidence
+        .first()
+        .map(|(_, evidence)| evidence.clone())
+}
+
 fn candidate(
     scene: &Scene<'_>,
     leaf: &Leaf,
-    finding: &Finding,
-    at: usize,
+    (at, finding): (usize, &Finding),
     missing: &BTreeSet<String>,
-    codes: &BTreeSet<u32>,
+    code: Option<u32>,
 ) -> Option<Candidate> {
-    let mut parts: BTreeMap<String, u64> = BTreeMap::new();
+    let mut parts = Parts::new();
     let (mut records, mut evidence) = (0, None);
-    let nodes = scene
-        .nodes
-        .iter()
-        .filter(|facts| facts.tally.run == finding.run);
-    for facts in nodes {
-        for table in &leaf.mentions.tables {
-            for &signal in &finding.grounds {
-                let Some(tally) = facts.tally.watched.get(&(table.clone(), signal)) else {
-                    continue;
-                };
-                if !overlaps(scene, facts, leaf, tally.all.span) {
-                    continue;
-                }
-                records += tally.all.count;
-                if evidence.is_none() {
-                    evidence.clone_from(&tally.evidence);
-                }
-                for (part, count) in &tally.parts {
-                    if missing.contains(partition::of_part(part)) {
-                        *parts.entry(part.clone()).or_default() += count;
-                    }
-                }
+    for (facts, table, tally) in watched(scene, leaf, finding) {
+        let time = time_of(scene, facts, leaf);
+        let during = time.during(tally);
+        if during == 0 {
+            continue;
+        }
+        records += during;
+        evidence = evidence.or_else(|| tally.evidence.clone());
+        for (part, of_part) in &tally.parts {
+            if missing.contains(partition::of_part(part)) && time.meets(of_part.span) {
+                let key = (table.to_owned(), part.clone());
+                *parts.entry(key).or_default() += of_part.count;
             }
         }
     }
-    let carried = finding
+    let mut carried = finding
         .grounds
         .iter()
         .flat_map(|signal| &scene.base.signals.signal(*signal).codes);
-    let shared: BTreeSet<u32> = carried
-        .filter(|code| codes.contains(code))
-        .copied()
-        .collect();
-    let how = match (parts.is_empty(), shared.is_empty(), records) {
+    let shared = code.filter(|code| carried.any(|it| it == code));
+    let how = match (parts.is_empty(), shared.is_some(), records) {
         (false, ..) => How::Parts,
-        (true, false, 1..) => How::Record,
-        (true, false, 0) => How::Code,
-        (true, true, 1..) => How::Table,
-        (true, true, 0) => return None,
+        (true, true, 1..) => How::Record,
+        (true, true, 0) => How::Code,
+        (true, false, 1..) => How::Table,
+        (true, false, 0) => return None,
     };
     Some(Candidate {
         finding: at,
         how,
         parts,
         records,
-        codes: shared,
-        evidence: evidence.or_else(|| {
-            finding
-                .evidence
-                .first()
-                .map(|(_, evidence)| evidence.clone())
-        }),
+        code: shared,
+        evidence: evidence.or_else(|| first_evidence(finding)),
     })
 }
 
-/// Whether records of a node may lie in a leaf's time: where the clocks cannot be compared, they may.
-fn overlaps(
-    scene: &Scene<'_>,
-    facts: &NodeFacts,
-    leaf: &Leaf,
-    span: Option<(Timestamp, Timestamp)>,
-) -> bool {
-    let clock = clock_of(scene, &facts.tally.run, &facts.tally.node);
-    let local = |at: Option<crate::parsers::ci::Moment>| clock?.local(at?);
-    let (Some(began), Some(ended), Some((first, last))) =
-        (local(leaf.began), local(leaf.ended), span)
-    else {
-        return true;
+/// What records that are the grounds of a finding say of a leaf's tables, by node and table.
+fn watched<'s>(
+    scene: &'s Scene<'_>,
+    leaf: &'s Leaf,
+    finding: &'s Finding,
+) -> Vec<(&'s NodeFacts, &'s str, &'s WatchTally)> {
+    let mut found = Vec::new();
+    for facts in scene.nodes {
+        if facts.tally.run != finding.run || facts.tally.watched.is_empty() {
+            continue;
+        }
+        for table in &leaf.mentions.tables {
+            let of = |signal: &u16| facts.tally.watched.get(&(table.clone(), *signal));
+            let tallies = finding.grounds.iter().filter_map(of);
+            found.extend(tallies.map(|tally| (facts, table.as_str(), tally)));
+        }
+    }
+    found
+}
+
+/// A leaf's time by the clock of a node.
+enum LeafTime {
+    /// The clocks cannot be compared: any record may lie in it.
+    Unknown,
+    /// No record does.
+    Never,
+    /// From when to when, with what clocks may disagree.
+    Between(i64, i64),
+}
+
+impl LeafTime {
+    /// How many records lie in it, to the minute.
+    fn during(&self, tally: &WatchTally) -> u64 {
+        match self {
+            Self::Unknown => tally.all.count,
+            Self::Never => 0,
+            Self::Between(first, last) => {
+                let minutes = Timestamp(*first).minute()..=Timestamp(*last).minute();
+                tally
+                    .minutes
+                    .counts()
+                    .range(minutes)
+                    .map(|(_, count)| count)
+                    .sum()
+            }
+        }
+    }
+
+    /// Whether a span reaches into it.
+    fn meets(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
+        match (self, span) {
+            (Self::Unknown, _) | (Self::Between(..), None) => true,
+            (Self::Never, _) => false,
+            (Self::Between(first, last), Some((low, high))) => low.0 <= *last && high.0 >= *first,
+        }
+    }
+}
+
+fn time_of(scene: &Scene<'_>, facts: &NodeFacts, leaf: &Leaf) -> LeafTime {
+    let Some(clock) = clock_of(scene, &facts.tally.run, &facts.tally.node) else {
+        return LeafTime::Unknown;
     };
-    first.0 <= ended.0 + SLACK && last.0 >= began.0 - SLACK
+    let local = |at: Option<Moment>| clock.local(at?);
+    match (local(leaf.began), local(leaf.ended)) {
+        _ if clock.is_elsewhen => LeafTime::Never,
+        (Some(began), Some(ended)) => LeafTime::Between(began.0 - SLACK, ended.0 + SLACK),
+        _ => LeafTime::Unknown,
+    }
 }
 
 fn clock_of<'s>(scene: &'s Scene<'_>, run: &str, node: &str) -> Option<&'s NodeClock> {
@@ -266,28 +308,24 @@ fn clock_of<'s>(scene: &'s Scene<'_>, run: &str, node: &str) -> Option<&'s NodeC
 
 /// A death of a server that a leaf waited for: it ended while the server was gone.
 fn death_during<'s>(scene: &'s Scene<'_>, row: &Row, leaf: &Leaf) -> Option<&'s Death> {
-    let kind = kind_of(scene, leaf);
+    let kind = scene
+        .base
+        .failure(leaf.exception.as_deref(), &leaf.message)
+        .map(|kind| kind.kind);
     if !matches!(kind, Some(FailureKind::Timeout | FailureKind::Connection)) {
         return None;
     }
-    let deaths = scene
+    let mut deaths = scene
         .deaths
         .iter()
         .filter(|death| is_in_scope(scene, &row.place, &death.run));
-    deaths.into_iter().find(|death| {
-        let local = |at: Option<crate::parsers::ci::Moment>| {
-            clock_of(scene, &death.run, &death.node)?.local(at?)
-        };
+    deaths.find(|death| {
+        let local = |at: Option<Moment>| clock_of(scene, &death.run, &death.node)?.local(at?);
         let (Some(began), Some(ended)) = (local(leaf.began), local(leaf.ended)) else {
             return false;
         };
         ended >= death.at && death.until.is_none_or(|until| began.0 <= until.0 + SLACK)
     })
-}
-
-fn kind_of(scene: &Scene<'_>, leaf: &Leaf) -> Option<FailureKind> {
-    let kind = scene.base.failure(leaf.exception.as_deref(), &leaf.message);
-    kind.map(|kind| kind.kind)
 }
 
 /// The partitions in which a leaf misses rows, by the keys of the tables that it created.
@@ -303,34 +341,30 @@ fn missing_partitions(leaf: &Leaf) -> BTreeSet<String> {
     .collect()
 }
 
-/// The codes of server errors in a message: `Code: N` followed by `.` or `,`.
-fn codes(message: &str) -> BTreeSet<u32> {
-    let mut codes = BTreeSet::new();
-    for (at, found) in message.match_indices("Code: ") {
+/// The code of the server's error in a message: the first `Code: N` followed by `.` or `,`. Further ones are what that went back
+/// to, and general.
+fn code(message: &str) -> Option<u32> {
+    message.match_indices("Code: ").find_map(|(at, found)| {
         let rest = &message[at + found.len()..];
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if matches!(rest.as_bytes().get(digits), Some(b'.' | b',')) {
-            codes.extend(rest[..digits].parse::<u32>().ok());
-        }
-    }
-    codes
+        let ends = matches!(rest.as_bytes().get(digits), Some(b'.' | b','));
+        rest[..digits].parse().ok().filter(|_| ends)
+    })
 }
 
-/// The finding that a leaf goes back to: the strongest tie that counts, of weak ones one to the incident that is the main one,
-/// and from there along declared causes while those are tied too.
+/// The finding that a leaf goes back to: the strongest tie that counts, of weak ones one to the main finding, and from there along
+/// causes that the rules declare, as long as the leaf is tied to them as well or their records name the same parts.
 fn root(
     scene: &Scene<'_>,
     candidates: &[Candidate],
     counts: impl Fn(&Candidate) -> bool,
     main: Option<usize>,
 ) -> Option<usize> {
-    let findings = &scene.conclusions.findings;
-    let is_elsewhere = |at: usize| main.is_some_and(|main| !is_one_incident(scene, at, main));
     let key = |candidate: &&Candidate| {
         let is_weak = candidate.how > How::Death;
         (
             candidate.how,
-            is_weak && is_elsewhere(candidate.finding),
+            is_weak && main != Some(candidate.finding),
             candidate.finding,
         )
     };
@@ -339,17 +373,55 @@ fn root(
         .filter(|candidate| counts(candidate))
         .min_by_key(key)?;
     let mut root = best.finding;
-    for _ in 0..findings.len() {
-        let causes = &findings[root].caused_by;
-        let tied = candidates
-            .iter()
-            .find(|candidate| causes.contains(&findings[candidate.finding].id));
-        match tied {
-            Some(candidate) if candidate.finding != root => root = candidate.finding,
+    for _ in 0..scene.conclusions.findings.len() {
+        let is_tied = |at: usize| {
+            candidates.iter().any(|candidate| candidate.finding == at)
+                || names_parts(scene, at, &best.parts)
+        };
+        let above = causes(scene, root).into_iter().find(|at| is_tied(*at));
+        match above {
+            Some(above) if above != root => root = above,
             _ => break,
         }
     }
     Some(root)
+}
+
+/// The findings of a finding's run that explain it, by what is known of their times, or by what the rules declare.
+fn causes(scene: &Scene<'_>, at: usize) -> Vec<usize> {
+    let findings = &scene.conclusions.findings;
+    let effect = &findings[at];
+    let declared = scene
+        .base
+        .rule(&effect.rule)
+        .map_or(&[][..], |(_, rule)| &rule.caused_by);
+    let explains = |cause: &Finding| {
+        let is_declared = declared.iter().any(|rule| *rule.get_ref() == cause.rule);
+        effect.caused_by.contains(&cause.id) || is_declared && cause.run == effect.run
+    };
+    (0..findings.len())
+        .filter(|other| explains(&findings[*other]))
+        .collect()
+}
+
+/// Whether records that are the grounds of a finding name any of these parts, for whatever table.
+fn names_parts(scene: &Scene<'_>, at: usize, parts: &Parts) -> bool {
+    let finding = &scene.conclusions.findings[at];
+    let nodes = || {
+        scene
+            .nodes
+            .iter()
+            .filter(|facts| facts.tally.run == finding.run)
+    };
+    let names = |signal: u16, part: &str| {
+        nodes().any(|facts| {
+            let tally = &facts.tally.signals[usize::from(signal)];
+            tally.values.iter().any(|values| values.count(part) > 0)
+        })
+    };
+    parts
+        .keys()
+        .any(|(_, part)| finding.grounds.iter().any(|signal| names(*signal, part)))
 }
 
 /// Adds a leaf's tie to those of its group.
@@ -360,10 +432,11 @@ fn add(scene: &Scene<'_>, ties: &mut Vec<Tie>, candidate: Candidate) {
         .find(|tie| tie.finding == *finding && tie.how == candidate.how);
     if let Some(tie) = known {
         tie.leaves += 1;
-        tie.records += candidate.records;
-        tie.codes.extend(candidate.codes);
-        for (part, count) in candidate.parts {
-            *tie.parts.entry(part).or_default() += count;
+        tie.records = tie.records.max(candidate.records);
+        // Leaves may share a table: what its records say is counted once.
+        for (key, count) in candidate.parts {
+            let known = tie.parts.entry(key).or_default();
+            *known = count.max(*known);
         }
     } else {
         ties.push(Tie {
@@ -372,139 +445,21 @@ fn add(scene: &Scene<'_>, ties: &mut Vec<Tie>, candidate: Candidate) {
             leaves: 1,
             parts: candidate.parts,
             records: candidate.records,
-            codes: candidate.codes,
+            code: candidate.code,
             evidence: candidate.evidence,
         });
     }
 }
 
-/// Says what a group is among the others.
-fn settle(scene: &Scene<'_>, group: &mut Group, cause: Option<usize>, primary: Option<usize>) {
-    let Some(leaf) = group
-        .leaves
-        .first()
-        .map(|(row, at)| &scene.rows[*row].run.leaves[*at])
-    else {
-        return;
-    };
-    let kind = scene.base.failure(leaf.exception.as_deref(), &leaf.message);
-    let fate = kind.map(|kind| kind.kind);
-    let what = kind.map(|kind| kind.what.trim_end_matches('.'));
-    let is_waiting = matches!(fate, Some(FailureKind::Timeout | FailureKind::Connection));
-    let Some(at) = cause else {
-        let stopped = is_waiting.then(|| stop_before(scene, leaf)).flatten();
-        group.role = match fate {
-            _ if stopped.is_some() => Role::Collateral,
-            Some(FailureKind::Infrastructure) => Role::Infrastructure,
-            Some(FailureKind::Defect) => Role::Separate,
-            Some(FailureKind::Timeout | FailureKind::Connection) | None => Role::Unknown,
-        };
-        group.why = untied(scene, what, stopped);
-        return;
-    };
-    let finding = &scene.conclusions.findings[at];
-    let is_main = primary.is_some_and(|primary| is_one_incident(scene, at, primary));
-    let tie = group.ties.iter().find(|tie| tie.finding == finding.id);
-    let how = tie.map(|tie| tie.how);
-    let is_ground = matches!(finding.category.as_str(), "infrastructure" | "resources");
-    group.role = match (is_ground, is_main, how) {
-        (true, ..) => Role::Infrastructure,
-        (false, true, Some(How::Parts)) => Role::Cause,
-        (false, true, Some(How::Death)) => Role::Collateral,
-        (false, true, _) if is_waiting => Role::Collateral,
-        (false, true, _) => Role::Cause,
-        (false, false, _) => Role::Separate,
-    };
-    let tied = tie.map_or_else(String::new, |tie| tied(tie, group.leaves.len()));
-    let what = what.map_or_else(String::new, |what| format!("{what}. "));
-    group.why = format!("{what}{tied}");
-}
-
-/// Whether two findings belong to one incident.
-fn is_one_incident(scene: &Scene<'_>, a: usize, b: usize) -> bool {
-    let findings = &scene.conclusions.findings;
-    let both = |ids: &[String]| ids.contains(&findings[a].id) && ids.contains(&findings[b].id);
-    a == b
-        || scene
-            .conclusions
-            .incidents
-            .iter()
-            .any(|incident| both(&incident.findings))
-}
-
-/// What a source beside the tests says happened before a leaf ended and ends servers.
-fn stop_before<'s>(scene: &'s Scene<'_>, leaf: &Leaf) -> Option<&'s Event> {
-    let is_stop = |event: &Event| {
-        matches!(
-            event.kind,
-            EventKind::ServerDied | EventKind::OutOfMemory | EventKind::Unreachable
-        )
-    };
-    let mut events = scene
-        .events
-        .iter()
-        .map(|(_, event)| event)
-        .filter(|event| is_stop(event));
-    events.find(|event| match (event.at, leaf.ended) {
-        (Some(at), Some(ended)) => at.clock == ended.clock && at.at <= ended.at,
-        _ => false,
-    })
-}
-
-/// Why a group without a finding is what it is.
-fn untied(scene: &Scene<'_>, what: Option<&str>, stopped: Option<&Event>) -> String {
-    let what = what.map_or_else(String::new, |what| format!("{what}. "));
-    if let Some(event) = stopped {
-        return format!(
-            "{what}Before it ended: {} ({})",
-            event.text,
-            event.kind.word()
-        );
-    }
-    if scene.nodes.iter().all(|facts| facts.tally.records == 0) {
-        return format!(
-            "{what}No server's log is here, so what the servers did meanwhile is not known"
-        );
-    }
-    format!("{what}No finding names its tables, its parts or its error's code")
-}
-
-/// What ties the leaves of a group to a finding, in words.
-fn tied(tie: &Tie, leaves: usize) -> String {
-    let (id, of) = (&tie.finding, format!("{} of {leaves}", tie.leaves));
-    let codes: Vec<String> = tie.codes.iter().map(u32::to_string).collect();
-    let codes = codes.join(", ");
-    match tie.how {
-        How::Parts => {
-            let mut parts: Vec<(&String, &u64)> = tie.parts.iter().collect();
-            parts.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            let named: Vec<String> = parts
-                .iter()
-                .take(4)
-                .map(|(part, count)| format!("{part} {count} times"))
-                .collect();
-            let more = parts.len().saturating_sub(4);
-            let more = if more > 0 {
-                format!(", {more} more parts")
-            } else {
-                String::new()
-            };
-            format!(
-                "The rows missing in {of} leaves lie in partitions whose parts records of {id} name for these leaves' own tables: {}{more}",
-                named.join(", ")
-            )
+impl Tie {
+    /// How often records name each part, over all tables; most often first.
+    pub fn by_part(&self) -> Vec<(&str, u64)> {
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((_, part), count) in &self.parts {
+            *sums.entry(part).or_default() += count;
         }
-        How::Record => format!(
-            "Records of {id} with Code {codes} name the tables of {of} leaves ({} records)",
-            tie.records
-        ),
-        How::Death => format!("{id}: the server died before {of} leaves ended, and was gone"),
-        How::Table => format!(
-            "Records of {id} name the tables of {of} leaves while they ran ({} records)",
-            tie.records
-        ),
-        How::Code => format!(
-            "The error of {of} leaves has the Code {codes} of {id}; no record names their tables"
-        ),
+        let mut parts: Vec<(&str, u64)> = sums.into_iter().collect();
+        parts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        parts
     }
 }

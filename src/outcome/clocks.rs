@@ -17,6 +17,8 @@ pub struct NodeClock {
     pub zone: Zone,
     /// What its clock shows beyond UTC, in microseconds, where no zone is named; none where that is not known.
     pub ahead: Option<i64>,
+    /// Whether no zone there is brings its records into the time of the tests.
+    pub is_elsewhen: bool,
     /// How that was found, in words.
     pub how: String,
 }
@@ -67,6 +69,7 @@ fn clock(facts: &NodeFacts, (first, last): (i64, i64)) -> NodeClock {
         .tally
         .span
         .map_or((0, 0), |(low, high)| (low.0, high.0));
+    let is_unnamed = facts.zone == Zone::Unknown;
     let (ahead, how) = match facts.zone {
         Zone::Named(_) => (None, format!("the zone is {}", facts.zone)),
         Zone::Dateless => (
@@ -85,6 +88,7 @@ fn clock(facts: &NodeFacts, (first, last): (i64, i64)) -> NodeClock {
         node: facts.tally.node.clone(),
         zone: facts.zone,
         ahead,
+        is_elsewhen: is_unnamed && (records.0 - last > ZONE_MAX || first - records.1 > ZONE_MAX),
         how,
     }
 }

@@ -9,6 +9,7 @@ mod deaths;
 mod groups;
 mod partition;
 mod runs;
+mod settle;
 mod signature;
 
 use std::collections::BTreeMap;

@@ -37,7 +37,7 @@ pub(super) fn count(
             for (field, span) in fields.iter().zip(occurrence.fields) {
                 let value = span.of(block);
                 if field.kind == FieldKind::Part && !value.is_empty() {
-                    of_name.part(&String::from_utf8_lossy(value));
+                    of_name.part(&String::from_utf8_lossy(value), entry.time);
                 }
             }
         }

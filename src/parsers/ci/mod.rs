@@ -9,10 +9,12 @@
 mod cargo_text;
 mod case;
 mod clickhouse_test;
+mod event;
 mod failure;
 mod gtest_json;
 pub mod jobs;
 mod junit;
+mod leaf;
 pub mod lines;
 mod machine;
 pub mod model;

@@ -74,20 +74,16 @@ impl Context<'_> {
     }
 
     fn tie(&self, tie: &outcome::Tie) -> TestTie {
-        let mut parts: Vec<(String, u64)> = tie
-            .parts
-            .iter()
-            .map(|(part, count)| (part.clone(), *count))
-            .collect();
-        parts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        parts.truncate(PARTS_MAX);
+        let parts = tie.by_part().into_iter().take(PARTS_MAX);
         TestTie {
             finding: tie.finding.clone(),
             how: tie.how.word().to_owned(),
             leaves: tie.leaves,
-            parts,
+            parts: parts
+                .map(|(part, count)| (part.to_owned(), count))
+                .collect(),
             records: tie.records,
-            codes: tie.codes.iter().copied().collect(),
+            code: tie.code,
             evidence: tie.evidence.as_ref().map(|one| self.evidence(one)),
         }
     }

@@ -262,13 +262,13 @@ pub struct TestTie {
     pub how: String,
     /// How many leaves.
     pub leaves: u64,
-    /// Parts in whose partitions rows are missing, with how often the finding's records name them for the leaves' tables;
-    /// most often first.
+    /// Parts in whose partitions rows are missing, with how often the finding's records name them for the leaves' tables while
+    /// the leaves ran; most often first.
     pub parts: Vec<(String, u64)>,
-    /// Records of the finding that name the leaves' tables.
+    /// The most records of the finding that name the tables of one leaf while it ran.
     pub records: u64,
-    /// Error codes that both carry.
-    pub codes: Vec<u32>,
+    /// The error code that both carry.
+    pub code: Option<u32>,
     /// A record that shows it.
     pub evidence: Option<Evidence>,
 }

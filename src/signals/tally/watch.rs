@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::{Evidence, Minutes, Tally};
+use crate::time::Timestamp;
 
 /// Different parts that are kept of a name and signal.
 pub const WATCHED_PARTS_MAX: usize = 1_000;
@@ -58,19 +59,20 @@ pub struct WatchTally {
     pub all: Tally,
     /// The same by minute.
     pub minutes: Minutes,
-    /// Parts that the records name as well, with how often; at most [`WATCHED_PARTS_MAX`].
-    pub parts: BTreeMap<String, u64>,
+    /// Parts that the records name as well, with how often and when; at most [`WATCHED_PARTS_MAX`].
+    pub parts: BTreeMap<String, Tally>,
     /// The first of them.
     pub evidence: Option<Evidence>,
 }
 
 impl WatchTally {
     /// Counts a part that a record names beside the name.
-    pub fn part(&mut self, part: &str) {
-        if let Some(count) = self.parts.get_mut(part) {
-            *count += 1;
+    pub fn part(&mut self, part: &str, time: Option<Timestamp>) {
+        if let Some(tally) = self.parts.get_mut(part) {
+            tally.add(time, false);
         } else if self.parts.len() < WATCHED_PARTS_MAX {
-            self.parts.insert(part.to_owned(), 1);
+            let tally = self.parts.entry(part.to_owned()).or_default();
+            tally.add(time, false);
         }
     }
 
@@ -78,7 +80,7 @@ impl WatchTally {
         self.all.merge(other.all);
         self.minutes.absorb(other.minutes);
         for (part, count) in other.parts {
-            *self.parts.entry(part).or_default() += count;
+            self.parts.entry(part).or_default().merge(count);
         }
         self.evidence = self.evidence.take().or(other.evidence);
     }

@@ -3,21 +3,16 @@
 //! Nine of ten messages are what shells printed. Of those only the head is read, which the framework writes with its fields in
 //! a fixed order, and the text only where it may name a table. Memory holds the tests that run and those that failed.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-
+use super::flags;
+use super::message::{Head, Message, START, head, message_text};
 use super::tests_open::{Open, OpenTests, parent};
-use super::{flags, is_test_or_above, level};
 use crate::parsers::ci::model::{
     Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Mentions, Moment, NAME_BYTES_MAX,
     Place, RemarkKind, TestRun, Unstable, bounded,
 };
 use crate::parsers::ci::{Form, Line, LineReader, Reading, python, statements};
-
-/// What every line begins with.
-const START: &[u8] = b"{\"message_keyword\":\"";
 
 /// Whether a source begins with messages of a run.
 pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
@@ -31,123 +26,6 @@ pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
 /// A reader of messages.
 pub(in crate::parsers::ci) fn reader() -> Box<dyn LineReader> {
     Box::new(Raw::new())
-}
-
-/// What is read of a message that begins or ends a test, or says something of the run.
-#[derive(Debug, Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    message_keyword: Cow<'a, str>,
-    #[serde(default)]
-    message_num: u64,
-    #[serde(default)]
-    message_time: f64,
-    #[serde(default)]
-    message_rtime: f64,
-    #[serde(borrow, default)]
-    test_type: Cow<'a, str>,
-    test_subtype: Option<String>,
-    #[serde(borrow, default)]
-    test_id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    test_name: Cow<'a, str>,
-    #[serde(default)]
-    test_flags: u64,
-    #[serde(default)]
-    test_cflags: u64,
-    result_type: Option<String>,
-    result_message: Option<String>,
-    result_reason: Option<String>,
-    attribute_name: Option<String>,
-    attribute_value: Option<serde_json::Value>,
-    framework_version: Option<String>,
-    protocol_version: Option<String>,
-}
-
-impl Message<'_> {
-    fn level(&self) -> &'static str {
-        level(&self.test_type, self.test_subtype.as_deref())
-    }
-
-    fn has(&self, flag: u64) -> bool {
-        (self.test_flags | self.test_cflags) & flag != 0
-    }
-
-    /// Whether it is of a test or of what holds tests, and not of a try.
-    fn is_test(&self) -> bool {
-        is_test_or_above(&self.test_type) && !self.has(flags::RETRY)
-    }
-}
-
-/// The head of a message, as the framework writes it.
-struct Head<'a> {
-    keyword: &'a [u8],
-    number: u64,
-    stream: &'a [u8],
-    time: &'a [u8],
-    id: &'a [u8],
-    /// What follows the id.
-    rest: &'a [u8],
-}
-
-/// Takes the parts of a line one after another.
-struct Taker<'a>(&'a [u8]);
-
-impl<'a> Taker<'a> {
-    fn skip(&mut self, text: &[u8]) -> Option<()> {
-        self.0 = self.0.strip_prefix(text)?;
-        Some(())
-    }
-
-    fn until(&mut self, byte: u8) -> Option<&'a [u8]> {
-        let end = memchr::memchr(byte, self.0)?;
-        let (taken, rest) = self.0.split_at(end);
-        self.0 = &rest[1..];
-        Some(taken)
-    }
-}
-
-/// Reads a head; `None` where the fields are not in their usual order.
-fn head(line: &[u8]) -> Option<Head<'_>> {
-    let mut line = Taker(line);
-    line.skip(START)?;
-    let keyword = line.until(b'"')?;
-    line.skip(b",\"message_hash\":\"")?;
-    line.until(b'"')?;
-    line.skip(b",\"message_object\":")?;
-    line.until(b',')?;
-    line.skip(b"\"message_num\":")?;
-    let number = line.until(b',')?;
-    line.skip(b"\"message_stream\":")?;
-    let stream = line.until(b',')?;
-    line.skip(b"\"message_level\":")?;
-    line.until(b',')?;
-    line.skip(b"\"message_time\":")?;
-    let time = line.until(b',')?;
-    line.skip(b"\"message_rtime\":")?;
-    line.until(b',')?;
-    line.skip(b"\"test_type\":")?;
-    line.until(b',')?;
-    line.skip(b"\"test_subtype\":")?;
-    line.until(b',')?;
-    line.skip(b"\"test_id\":\"")?;
-    let id = line.until(b'"')?;
-    Some(Head {
-        keyword,
-        number: std::str::from_utf8(number).ok()?.parse().ok()?,
-        stream,
-        time,
-        id,
-        rest: line.0,
-    })
-}
-
-/// The text of a message, where its head is known.
-fn message_text(rest: &[u8]) -> Option<String> {
-    const KEY: &[u8] = b",\"message\":";
-    let at = memchr::memmem::find(rest, KEY)?;
-    let value = rest[at + KEY.len()..].strip_suffix(b"}")?;
-    serde_json::from_slice(value).ok()
 }
 
 struct Raw {

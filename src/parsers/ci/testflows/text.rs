@@ -30,7 +30,8 @@ pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
     for line in first {
         let is_ours =
             result(&line).is_some() || started(&line).is_some() || listed(&line).is_some();
-        seen |= is_ours || totals_line(&line).is_some() && text.contains(FRAMEWORK);
+        let is_summed = text.contains(FRAMEWORK) || text.contains("\nTotal time ");
+        seen |= is_ours || is_summed && totals_line(&line).is_some();
     }
     seen
 }
@@ -446,14 +447,14 @@ impl Said {
 
     /// A line below: of the message, or of the test's whole log, of which the last exception is kept.
     fn take(&mut self, line: &str) {
-        if line.contains('⥟') && (line.contains(" Fail try #") || line.contains(" Error try #")) {
+        if line.contains('⟥') && (line.contains(" Fail try #") || line.contains(" Error try #")) {
             self.tries += 1;
         }
         if let Some(at) = line.find("Exception: Traceback (most recent call last):") {
             self.text.clear();
             self.text.push_str(&line[at + "Exception: ".len()..]);
             self.text.push('\n');
-        } else if !line.contains('⥟') && self.text.len() + line.len() < SAID_BYTES_MAX {
+        } else if !line.contains('⟥') && self.text.len() + line.len() < SAID_BYTES_MAX {
             self.text.push_str(line);
             self.text.push('\n');
         }
