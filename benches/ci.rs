@@ -166,8 +166,7 @@ fn pack(plain: &Path, packed: &Path) {
     let mut out = BufWriter::new(File::create(packed).unwrap());
     loop {
         let mut part = Vec::new();
-        reader
-            .by_ref()
+        Read::by_ref(&mut reader)
             .take(4 << 20)
             .read_to_end(&mut part)
             .unwrap();

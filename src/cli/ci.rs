@@ -1,6 +1,6 @@
 //! `casdiag ci`: what became of the tests of a job, and what the servers logged meanwhile.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         );
     }
     if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
-        summarize(&report, path)?;
+        summarize(&report, &path)?;
     }
     Ok(outcome(&report, judged && has_tests, arguments))
 }
@@ -34,16 +34,19 @@ fn outcome(report: &Report, judged: bool, arguments: &Arguments) -> Outcome {
         .iter()
         .filter(|run| run.speaks)
         .all(|run| run.complete);
-    match analyze::outcome(report, judged, arguments.fail_on) {
-        _ if tests_fail(report) => Outcome::Found,
-        Outcome::Clean if !told => Outcome::Partial,
-        outcome => outcome,
+    let found = analyze::outcome(report, judged, arguments.fail_on);
+    if tests_fail(report) {
+        Outcome::Found
+    } else if matches!(found, Outcome::Clean) && !told {
+        Outcome::Partial
+    } else {
+        found
     }
 }
 
 /// Adds the summary to what the step has written there so far.
-fn summarize(report: &Report, path: OsString) -> Result<(), Failure> {
-    let path = Path::new(&path);
+fn summarize(report: &Report, path: &OsStr) -> Result<(), Failure> {
+    let path = Path::new(path);
     let named = |error: io::Error| format!("{SUMMARY} {}: {error}", path.display());
     let mut file = OpenOptions::new()
         .create(true)

@@ -7,7 +7,7 @@ use crate::report::escape::{workflow_property, workflow_text};
 use crate::report::figures::{counted, length};
 use crate::report::model::tests::TestGroup;
 use crate::report::model::{Finding, Report};
-use crate::report::tests::own_file;
+use crate::report::testing::own_file;
 use crate::vocab::Severity;
 
 /// Annotations of one level that GitHub shows per step; further ones are dropped without a word.

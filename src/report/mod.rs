@@ -24,7 +24,7 @@ pub mod profile;
 pub mod rulebook;
 mod sarif;
 pub mod tables;
-mod tests;
+mod testing;
 mod text;
 mod tones;
 pub mod wal;
@@ -127,7 +127,7 @@ pub fn step_summary(report: &Report, written: u64) -> io::Result<String> {
 
 /// Whether any test failed that was not expected to.
 pub fn tests_fail(report: &Report) -> bool {
-    tests::failing_leaves(report) > 0
+    testing::failing_leaves(report) > 0
 }
 
 /// The finding that the verdict names: the first of the worst, or the root of its incident where that is as bad.

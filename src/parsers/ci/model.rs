@@ -178,16 +178,14 @@ fn keep<T>(all: &mut Vec<T>, one: T, left_out: &mut u64) {
 }
 
 fn add(totals: &mut Vec<Total>, level: &str, outcome: &str, count: u64) {
-    let at = match totals.iter().position(|it| it.level == level) {
-        Some(at) => at,
-        None => {
-            let new = Total::new(level);
-            let key = |it: &Total| (it.rank(), it.level.clone());
-            let at = totals.partition_point(|it| key(it) < key(&new));
-            totals.insert(at, new);
-            at
-        }
-    };
+    let known = totals.iter().position(|it| it.level == level);
+    let at = known.unwrap_or_else(|| {
+        let new = Total::new(level);
+        let key = |it: &Total| (it.rank(), it.level.clone());
+        let at = totals.partition_point(|it| key(it) < key(&new));
+        totals.insert(at, new);
+        at
+    });
     totals[at].units += count;
     *totals[at].by.entry(outcome.to_owned()).or_default() += count;
 }
@@ -238,7 +236,7 @@ impl Moment {
         // What is beyond the year 9999 is no time of a test.
         let fits = micros.is_finite() && micros.abs() < 253_402_300_800e6;
         #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
-        fits.then(|| Self {
+        fits.then_some(Self {
             at: Timestamp(micros as i64),
             clock: Clock::Utc,
         })

@@ -58,13 +58,13 @@ fn traceback<'t>(lines: &[&'t str], failure: &mut Failure) -> Vec<&'t str> {
     let is_frame = |line: &&str| line.trim_start().starts_with("File \"");
     let first = lines.iter().find(|line| is_frame(line));
     let base = first.map_or(0, |line| indent(line).saturating_sub(2));
-    let ends = |line: &&str| !line.trim().is_empty() && indent(line) <= base && !is_frame(line);
+    let ends = |line: &str| !line.trim().is_empty() && indent(line) <= base && !is_frame(&line);
     let end = lines
         .iter()
-        .position(|line| ends(&line))
+        .position(|line| ends(line))
         .unwrap_or(lines.len());
     let frames = lines[..end].iter().filter_map(|line| frame(line));
-    failure.own = frames.filter(|frame| is_own(&frame.file)).last();
+    failure.own = frames.rev().find(|frame| is_own(&frame.file));
     let body: Vec<&str> = lines[end..]
         .iter()
         .map(|line| line.get(base.min(indent(line))..).unwrap_or(line))

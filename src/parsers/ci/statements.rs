@@ -28,10 +28,9 @@ pub fn note(text: &str, mentions: &mut Mentions) {
                 }
             }
         } else if let Some(from) = rest.find(" FROM ") {
-            let other = table(rest[from + " FROM ".len()..].trim_start());
-            other
-                .iter()
-                .for_each(|(name, _)| Mentions::note(&mut mentions.tables, name));
+            if let Some((name, _)) = table(rest[from + " FROM ".len()..].trim_start()) {
+                Mentions::note(&mut mentions.tables, &name);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::report::figures::{counted, length, thousands};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestRun};
-use crate::report::tests;
+use crate::report::testing as tests;
 
 use super::markup::Markup;
 use super::remainder::table;
@@ -48,7 +48,7 @@ fn run(row: &TestRun, page: &mut Markup) {
             page.leaf("p", &[("class", "sub")], &why);
         }
         page.el("p", &[("class", "sub")], |page| {
-            page.leaf("code", &[], &row.source)
+            page.leaf("code", &[], &row.source);
         });
         let running: Vec<&str> = row
             .running
@@ -122,7 +122,7 @@ fn group(group: &TestGroup, page: &mut Markup) {
             }
         });
         page.el("p", &[], |page| {
-            page.leaf("code", &[("class", "log")], &group.signature)
+            page.leaf("code", &[("class", "log")], &group.signature);
         });
         page.leaf("p", &[("class", "sub")], &group.why);
         if let Some(tries) = tests::tries(group) {

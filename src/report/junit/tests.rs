@@ -3,7 +3,7 @@
 use super::{Case, Failure, Suite};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestLeaf, TestRun};
-use crate::report::tests;
+use crate::report::testing as tests;
 
 /// The suites of all runs of tests.
 pub(super) fn suites(report: &Report) -> Vec<Suite> {

@@ -9,7 +9,7 @@ use crate::report::figures::{
     thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
-use crate::report::tests::{failing_leaves, verdict};
+use crate::report::testing::{failing_leaves, verdict};
 use crate::report::worst;
 use crate::vocab::Severity;
 

@@ -4,7 +4,7 @@ use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{counted, length, thousands};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestRun};
-use crate::report::tests;
+use crate::report::testing as tests;
 
 use super::page::Page;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{message, place};
 use crate::report::model::Report;
 use crate::report::model::tests::TestGroup;
-use crate::report::tests::own_file;
+use crate::report::testing::own_file;
 
 /// The id of the rule that every group is a result of.
 const RULE: &str = "failing-tests";

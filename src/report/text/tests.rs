@@ -4,7 +4,7 @@ use crate::report::escape::terminal;
 use crate::report::figures::{counted, length};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestRun};
-use crate::report::tests;
+use crate::report::testing as tests;
 use crate::report::width;
 use crate::vocab::Severity;
 

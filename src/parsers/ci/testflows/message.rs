@@ -11,6 +11,7 @@ pub(super) const START: &[u8] = b"{\"message_keyword\":\"";
 
 /// What is read of a message that begins or ends a test, or says something of the run.
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "as the framework writes them")]
 pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) message_keyword: Cow<'a, str>,

@@ -6,6 +6,7 @@
 mod message;
 pub mod page;
 pub mod raw;
+mod shapes;
 mod tests_open;
 pub mod text;
 
@@ -108,8 +109,11 @@ pub(super) fn level_of_word(word: &str) -> Option<&'static str> {
     known.map(|(one, _)| *one)
 }
 
+/// Level, units, and counts by result.
+pub(super) type Totals = (&'static str, u64, Vec<(&'static str, u64)>);
+
 /// A line of totals, such as `46 scenarios (20 ok, 19 failed)`: level, units, and counts by result.
-pub(super) fn totals_line(line: &str) -> Option<(&'static str, u64, Vec<(&'static str, u64)>)> {
+pub(super) fn totals_line(line: &str) -> Option<Totals> {
     let (units, rest) = line.trim().split_once(' ')?;
     let units = units.parse().ok()?;
     let (word, counts) = rest.split_once(" (")?;
