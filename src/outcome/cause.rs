@@ -375,7 +375,8 @@ fn root(
     let mut root = best.finding;
     for _ in 0..scene.conclusions.findings.len() {
         let is_tied = |at: usize| {
-            candidates.iter().any(|candidate| candidate.finding == at)
+            main == Some(at)
+                || candidates.iter().any(|candidate| candidate.finding == at)
                 || names_parts(scene, at, &best.parts)
         };
         let above = causes(scene, root).into_iter().find(|at| is_tied(*at));
@@ -388,7 +389,7 @@ fn root(
 }
 
 /// The findings of a finding's run that explain it, by what is known of their times, or by what the rules declare.
-fn causes(scene: &Scene<'_>, at: usize) -> Vec<usize> {
+pub(super) fn causes(scene: &Scene<'_>, at: usize) -> Vec<usize> {
     let findings = &scene.conclusions.findings;
     let effect = &findings[at];
     let declared = scene

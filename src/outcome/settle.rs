@@ -1,6 +1,6 @@
 //! What each group is among the others, and why, in words.
 
-use super::cause::{How, Scene, Tie};
+use super::cause::{How, Scene, Tie, causes};
 use super::groups::{Group, Role};
 use crate::parsers::ci::{Event, EventKind, Leaf};
 use crate::rules::schema::FailureKind;
@@ -68,11 +68,13 @@ pub(super) fn settle(
     group.why = format!("{what}{tied}{explains}");
 }
 
-/// Whether two findings belong to one incident.
+/// Whether two findings belong to one incident, or one explains the other by what the rules declare.
 fn is_one_incident(scene: &Scene<'_>, a: usize, b: usize) -> bool {
     let findings = &scene.conclusions.findings;
     let both = |ids: &[String]| ids.contains(&findings[a].id) && ids.contains(&findings[b].id);
     a == b
+        || causes(scene, a).contains(&b)
+        || causes(scene, b).contains(&a)
         || scene
             .conclusions
             .incidents

@@ -21,11 +21,18 @@ const LINES_MAX: usize = 40;
 
 /// Writes the summary.
 pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let page = laid_out(report, style, Room::WIDE);
-    if page.height() <= LINES_MAX {
-        return page.print(out);
+    for room in [Room::WIDE, Room::NARROW] {
+        let page = laid_out(report, style, room);
+        if page.height() <= LINES_MAX {
+            return page.print(out);
+        }
     }
-    laid_out(report, style, Room::NARROW).print(out)
+    let room = if report.tests.runs.is_empty() {
+        Room::NARROW
+    } else {
+        Room::NARROWEST
+    };
+    laid_out(report, style, room).print(out)
 }
 
 fn laid_out(report: &Report, style: &Style, room: Room) -> Page {

@@ -36,8 +36,12 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     );
     let room = page.room().tests;
     let speakers: Vec<&TestRun> = tests::speakers(report).collect();
-    for row in speakers.iter().take(room) {
-        run(row, page);
+    for (at, row) in speakers.iter().take(room).enumerate() {
+        page.line(&format!("  {}", terminal(&tests::run_words(row))));
+        // Where much is to be said, of one run all is told.
+        if at == 0 || page.room().draws {
+            run(row, page);
+        }
     }
     page.leave_out(
         speakers.len().saturating_sub(room),
@@ -49,7 +53,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
             "sources of {} disagree on {}: {} in {}, {} in {}",
             one.run, one.what, one.left.says, one.left.path, one.right.says, one.right.path
         );
-        page.wrapped(&terminal(&text), 2, 2);
+        page.wrapped(&terminal(&text), 2, page.room().title_lines);
     }
     page.leave_out(
         report.tests.disagreements.len().saturating_sub(room),
@@ -68,7 +72,6 @@ pub(super) fn write(report: &Report, page: &mut Page) {
 }
 
 fn run(row: &TestRun, page: &mut Page) {
-    page.line(&format!("  {}", terminal(&tests::run_words(row))));
     let totals = tests::totals(row);
     let telling: Vec<&String> = totals
         .iter()

@@ -135,6 +135,8 @@ struct Said {
     seconds: Option<f64>,
     place: Place,
     text: String,
+    /// Whether an exception was seen in its log, and is over.
+    exception: Option<bool>,
     tries: u64,
 }
 
@@ -441,20 +443,29 @@ impl Said {
             seconds,
             place,
             text: String::new(),
+            exception: None,
             tries: 0,
         }
     }
 
-    /// A line below: of the message, or of the test's whole log, of which the last exception is kept.
+    /// A line below: of the message, or of the test's whole log, of which the last exception is kept, else what follows it.
     fn take(&mut self, line: &str) {
-        if line.contains('⟥') && (line.contains(" Fail try #") || line.contains(" Error try #")) {
+        const LOG: char = '⟥';
+        let is_log = line.contains(LOG);
+        if is_log && (line.contains(" Fail try #") || line.contains(" Error try #")) {
             self.tries += 1;
         }
         if let Some(at) = line.find("Exception: Traceback (most recent call last):") {
             self.text.clear();
             self.text.push_str(&line[at + "Exception: ".len()..]);
             self.text.push('\n');
-        } else if !line.contains('⟥') && self.text.len() + line.len() < SAID_BYTES_MAX {
+            self.exception = Some(false);
+        } else if is_log {
+            match &mut self.exception {
+                Some(ended) => *ended = true,
+                None => self.text.clear(),
+            }
+        } else if self.exception != Some(true) && self.text.len() + line.len() < SAID_BYTES_MAX {
             self.text.push_str(line);
             self.text.push('\n');
         }
