@@ -398,7 +398,6 @@ pub(crate) fn leaf(
     if let Some(node) = run.attributes.get("target") {
         leaf.mentions.nodes.push(node.clone());
     }
-    leaf.mentions.tables.push("ca_stress".to_owned());
     run.keep_leaf(leaf);
 }
 
