@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let (report, judged) = analyzed(arguments, out)?;
+    let (report, judged) = analyzed(arguments, false, out)?;
     Ok(outcome(&report, judged, arguments.fail_on))
 }
 
@@ -52,9 +52,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
 /// that was asked for.
 pub(super) fn analyzed(
     arguments: &Arguments,
+    for_tests: bool,
     out: &mut dyn Write,
 ) -> Result<(Report, bool), Failure> {
     let mut plan = arguments.input.plan()?;
+    plan.for_tests = for_tests;
     plan.layout = wal::choice(arguments.layout.as_deref())?;
     if let Some(name) = arguments.input.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());

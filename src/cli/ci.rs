@@ -14,7 +14,7 @@ use crate::report::{step_summary, tests_fail};
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let (report, judged) = analyze::analyzed(arguments, out)?;
+    let (report, judged) = analyze::analyzed(arguments, true, out)?;
     let has_tests = !report.tests.runs.is_empty();
     if judged && !has_tests && !arguments.input.quiet {
         super::complain_of(

@@ -107,7 +107,11 @@ pub(super) struct Read {
 
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
-    let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
+    let sniffed: Vec<Sniffed> = found
+        .artifacts
+        .par_iter()
+        .map(|artifact| sniffed(artifact, plan.for_tests))
+        .collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
     let is_segment = wals.is_segment(found.artifacts.len());

@@ -50,6 +50,8 @@ pub struct Plan {
     pub listing: Option<Listing>,
     /// How WALs are read.
     pub layout: Choice,
+    /// Whether the question is what became of tests: what soaks print among logs is then read for its verdict too.
+    pub for_tests: bool,
     /// Where to add what signals and rules cost.
     pub profile: Option<Arc<Profile>>,
 }
@@ -77,6 +79,7 @@ impl Default for Plan {
             bounds: Bounds::default(),
             listing: None,
             layout: Choice::Detect,
+            for_tests: false,
             profile: None,
         }
     }

@@ -110,7 +110,7 @@ impl Cases {
         seen.failed_tries += case.failed_tries;
         seen.passes += u64::from(Class::of(&case.outcome) == Class::Passed);
         if badness(&case.outcome) > badness(&seen.outcome) {
-            seen.outcome = case.outcome.clone();
+            seen.outcome.clone_from(&case.outcome);
             seen.case = is_shown(&case.outcome).then_some(case);
         }
     }

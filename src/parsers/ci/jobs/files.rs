@@ -101,7 +101,11 @@ fn equal(files: &[(String, Reading)], parts: &[Part], at: usize) -> Option<usize
 fn is_numbered(name: &str) -> bool {
     let name = name.strip_prefix('-').unwrap_or(name);
     name.split_once('_').is_some_and(|(number, rest)| {
-        !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && rest.ends_with(".txt")
+        !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && std::path::Path::new(rest)
+                .extension()
+                .is_some_and(|it| it == "txt")
     })
 }
 

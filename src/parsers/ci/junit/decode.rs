@@ -1,5 +1,5 @@
-//! Bytes of a text in any encoding that test tools write, as UTF-8: redirections of Windows shells are UTF-16, old XML is
-//! Latin-1, and logs of tests hold bytes that are none of these.
+//! The bytes of a report in any encoding that test tools write, as UTF-8: what Windows shells redirect is UTF-16, old reports
+//! are Latin-1, and what tests print holds bytes that are none of these.
 
 use std::io::{self, Read};
 
@@ -21,7 +21,6 @@ enum Encoding {
 pub(crate) struct Decoded<'a> {
     reader: &'a mut dyn Read,
     encoding: Option<Encoding>,
-    is_xml: bool,
     raw: Vec<u8>,
     text: Vec<u8>,
     at: usize,
@@ -29,24 +28,15 @@ pub(crate) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// A reader of XML, whose first line may say how it is encoded.
+    /// A reader of XML, which may say in its first line how it is encoded.
     pub(crate) fn xml(reader: &'a mut dyn Read) -> Self {
         Self {
             reader,
             encoding: None,
-            is_xml: true,
             raw: Vec::new(),
             text: Vec::new(),
             at: 0,
             is_ended: false,
-        }
-    }
-
-    /// A reader of any other text.
-    pub(crate) fn text(reader: &'a mut dyn Read) -> Self {
-        Self {
-            is_xml: false,
-            ..Self::xml(reader)
         }
     }
 
@@ -67,7 +57,7 @@ impl<'a> Decoded<'a> {
         }
         // The mark of the encoding is three bytes long at most, and the words of an XML declaration stand in its first chunk.
         if self.encoding.is_none() && (self.raw.len() >= 3 || self.is_ended) {
-            self.encoding = Some(detected(&mut self.raw, self.is_xml));
+            self.encoding = Some(detected(&mut self.raw));
         }
         self.text.clear();
         self.at = 0;
@@ -132,14 +122,14 @@ fn push(text: &mut Vec<u8>, one: char) {
 }
 
 /// The encoding that the first bytes show, whose mark is taken off.
-fn detected(start: &mut Vec<u8>, is_xml: bool) -> Encoding {
+fn detected(start: &mut Vec<u8>) -> Encoding {
     let (mark, encoding) = match start.as_slice() {
         [0xef, 0xbb, 0xbf, ..] => (3, Encoding::Utf8),
         [0xff, 0xfe, ..] => (2, Encoding::Utf16 { is_big: false }),
         [0xfe, 0xff, ..] => (2, Encoding::Utf16 { is_big: true }),
         [b'<', 0, ..] => (0, Encoding::Utf16 { is_big: false }),
         [0, b'<', ..] => (0, Encoding::Utf16 { is_big: true }),
-        _ if is_xml && declares_latin(start) => (0, Encoding::Latin1),
+        _ if declares_latin(start) => (0, Encoding::Latin1),
         _ => (0, Encoding::Utf8),
     };
     start.drain(..mark);
@@ -192,19 +182,14 @@ mod tests {
         }
     }
 
-    fn both(bytes: &[u8], is_xml: bool) -> String {
+    fn both(bytes: &[u8], may_be_cut: bool) -> String {
         let read = |reader: &mut dyn Read| {
             let mut text = String::new();
-            let mut decoded = if is_xml {
-                Decoded::xml(reader)
-            } else {
-                Decoded::text(reader)
-            };
-            decoded.read_to_string(&mut text).unwrap();
+            Decoded::xml(reader).read_to_string(&mut text).unwrap();
             text
         };
         let whole = read(&mut &bytes[..]);
-        if !is_xml {
+        if may_be_cut {
             assert_eq!(read(&mut Drip(bytes)), whole, "cut anywhere");
         }
         whole
@@ -212,24 +197,24 @@ mod tests {
 
     #[test]
     fn utf8_stays_and_what_is_none_is_replaced() {
-        assert_eq!(both("a→b\u{1f600}".as_bytes(), false), "a→b\u{1f600}");
-        assert_eq!(both(b"a\xffb\xe2\x86", false), "a\u{fffd}b\u{fffd}");
-        assert_eq!(both(b"\xef\xbb\xbfx", false), "x");
-        assert_eq!(both(b"", false), "");
+        assert_eq!(both("a→b\u{1f600}".as_bytes(), true), "a→b\u{1f600}");
+        assert_eq!(both(b"a\xffb\xe2\x86", true), "a\u{fffd}b\u{fffd}");
+        assert_eq!(both(b"\xef\xbb\xbfx", true), "x");
+        assert_eq!(both(b"", true), "");
     }
 
     #[test]
     fn the_marks_of_utf16_are_known() {
-        assert_eq!(both(b"\xff\xfea\0\x92\x21\n\0", false), "a\u{2192}\n");
-        assert_eq!(both(b"\xfe\xff\0a\xd8\x3d\xde\0", false), "a\u{1f600}");
-        assert_eq!(both(b"\xff\xfea\0\x00\xd8", false), "a\u{fffd}");
+        assert_eq!(both(b"\xff\xfea\0\x92\x21\n\0", true), "a\u{2192}\n");
+        assert_eq!(both(b"\xfe\xff\0a\xd8\x3d\xde\0", true), "a\u{1f600}");
+        assert_eq!(both(b"\xff\xfea\0\x00\xd8", true), "a\u{fffd}");
     }
 
     #[test]
     fn an_xml_declaration_may_name_latin() {
         let text = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>";
-        assert!(both(text, true).ends_with("<a>\u{e9}</a>"));
+        assert!(both(text, false).ends_with("<a>\u{e9}</a>"));
         let text = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?><a>\xe9</a>";
-        assert!(both(text, true).ends_with("<a>\u{fffd}</a>"));
+        assert!(both(text, false).ends_with("<a>\u{fffd}</a>"));
     }
 }

@@ -1,4 +1,4 @@
-//! JUnit XML as pytest, nextest, google test, Maven and others write it.
+//! `JUnit` XML as pytest, nextest, google test, Maven and others write it.
 //!
 //! ```text
 //! <testsuites><testsuite name="pytest" tests="24" ...>

@@ -107,10 +107,17 @@ fn progress(text: &str) -> Option<Kind<'_>> {
     (is_id(body) && !body.contains(": ")).then_some(Kind::Begins(body))
 }
 
+/// Whether a path is that of a file with tests.
+fn is_source(path: &str) -> bool {
+    std::path::Path::new(path)
+        .extension()
+        .is_some_and(|it| it == "py")
+}
+
 /// Whether a text has the shape of an id: a file, `::`, a name.
 fn is_id(text: &str) -> bool {
     text.split_once("::").is_some_and(|(file, name)| {
-        !file.is_empty() && !file.contains(' ') && file.ends_with(".py") && !name.is_empty()
+        !file.is_empty() && !file.contains(' ') && is_source(file) && !name.is_empty()
     })
 }
 
@@ -137,7 +144,7 @@ fn letters(text: &str) -> Option<&str> {
         _ => (text, false),
     };
     let (file, letters) = match body.split_once(' ') {
-        Some((file, letters)) if file.ends_with(".py") => (true, letters.trim()),
+        Some((file, letters)) if is_source(file) => (true, letters.trim()),
         Some(_) => return None,
         None => (false, body),
     };

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::super::case::{Case, Cases, note};
 use super::super::failure::Failure;
@@ -69,13 +70,9 @@ enum Long<'a> {
         #[serde(borrow, default)]
         reprtraceback: Option<Traceback<'a>>,
     },
-    Skip(
-        #[serde(borrow)] Cow<'a, str>,
-        u64,
-        #[serde(borrow)] Cow<'a, str>,
-    ),
+    Skip(IgnoredAny, IgnoredAny, #[serde(borrow)] Cow<'a, str>),
     Text(#[serde(borrow)] Cow<'a, str>),
-    Other(serde::de::IgnoredAny),
+    Other(IgnoredAny),
 }
 
 #[derive(Debug, Deserialize)]

@@ -35,10 +35,15 @@ pub(crate) fn claims(sample: &[u8]) -> bool {
         };
         match kind(text.trim_end_matches('\r')) {
             Kind::Banner("test session starts" | "short test summary info") => return true,
-            Kind::Banner("ERRORS" | "FAILURES") => weak += 1,
+            Kind::Banner("ERRORS" | "FAILURES") | Kind::Letters(_) => weak += 1,
             Kind::Banner(title) if ending(title).is_some() => return true,
-            Kind::Letters(_) => weak += 1,
-            _ => {}
+            Kind::Banner(_)
+            | Kind::Block(_)
+            | Kind::Stop(_)
+            | Kind::Captured
+            | Kind::Outcome(..)
+            | Kind::Begins(_)
+            | Kind::Other => {}
         }
     }
     weak > 1
@@ -126,12 +131,16 @@ impl LineReader for PytestText {
         if let Kind::Banner("test session starts") = kind {
             self.close();
         }
-        let opens = match kind {
-            Kind::Banner(
-                "test session starts" | "ERRORS" | "FAILURES" | "short test summary info",
-            ) => true,
-            Kind::Letters(letters) => text.trim_end().ends_with("%]") && letters.len() > 1,
-            _ => false,
+        let begins = [
+            "test session starts",
+            "ERRORS",
+            "FAILURES",
+            "short test summary info",
+        ];
+        let opens = if let Kind::Letters(letters) = kind {
+            text.trim_end().ends_with("%]") && letters.len() > 1
+        } else {
+            matches!(kind, Kind::Banner(title) if begins.contains(&title))
         };
         if opens && self.session.is_none() {
             self.session = Some(Session {
@@ -187,7 +196,7 @@ impl Session {
             }
             Kind::Stop(why) => self.stop = Some((*why).to_owned()),
             Kind::Outcome(word, id, message) if self.is_listing() => {
-                self.outcome(word, id, message, line)
+                self.outcome(word, id, message, line);
             }
             Kind::Begins(id)
                 if self.section == Section::Progress && self.running.len() < KEPT_MAX =>
@@ -199,7 +208,9 @@ impl Session {
                     *self.counted.entry(word).or_default() += 1;
                 }
             }
-            _ => return self.other(text, line.place),
+            Kind::Outcome(..) | Kind::Begins(_) | Kind::Letters(_) | Kind::Other => {
+                return self.other(text, line.place);
+            }
         }
         false
     }

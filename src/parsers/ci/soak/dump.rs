@@ -45,7 +45,8 @@ struct Dump {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Op {
-    op_id: Value,
+    #[serde(rename = "op_id")]
+    id: Value,
     r#type: Value,
     target: Value,
     param: Value,
@@ -148,7 +149,7 @@ fn attributes(run: &mut TestRun, found: &Dump) {
         let part = |name: &str, value: &Value| {
             plain(value).map_or_else(String::new, |it| format!(" {name} {it}"))
         };
-        let id = plain(&op.op_id).unwrap_or_default();
+        let id = plain(&op.id).unwrap_or_default();
         let name = format!(
             "op {id} {kind}{}{}",
             part("target", &op.target),

@@ -121,7 +121,7 @@ impl HaSoak {
             place: line.place,
         });
         let mut leaf = Leaf::new(&full, word);
-        leaf.level = "round".to_owned();
+        "round".clone_into(&mut leaf.level);
         leaf.feature = bounded(name, NAME_BYTES_MAX);
         leaf.message = bounded(
             if message.is_empty() { name } else { message },

@@ -122,10 +122,10 @@ fn metrics(file: &mut File, table: &Table, run: &mut TestRun, events: &mut Vec<E
     file.rows(table, &mut |row| {
         let number = |name: &str| value(table, row, name).and_then(Value::number);
         let Some(at) = number("ts") else { return };
-        let name = value(table, row, "node").map_or(String::new(), |it| match it {
-            Value::Text(text) => bounded(text, NAME_BYTES_MAX),
-            other => other.number().map_or_else(String::new, |it| it.to_string()),
-        });
+        let name = bounded(
+            value(table, row, "node").map_or("", Value::text),
+            NAME_BYTES_MAX,
+        );
         if !nodes.contains_key(&name) && nodes.len() >= NODES_MAX {
             return;
         }

@@ -146,10 +146,7 @@ impl File {
                 self.faults += 1;
                 continue;
             }
-            let faults = match self.page(number, &mut open, table, row) {
-                Some(faults) => faults,
-                None => 1,
-            };
+            let faults = self.page(number, &mut open, table, row).unwrap_or(1);
             self.faults += faults;
         }
     }
@@ -271,14 +268,12 @@ impl File {
     }
 
     fn text(&self, bytes: &[u8]) -> String {
-        let units = |big: bool| {
-            bytes.chunks_exact(2).map(move |pair| match big {
-                true => u16::from_be_bytes([pair[0], pair[1]]),
-                false => u16::from_le_bytes([pair[0], pair[1]]),
-            })
+        let unit = |pair: &[u8]| match (pair, self.encoding) {
+            ([high, low], 3) | ([low, high], _) => u16::from_be_bytes([*high, *low]),
+            _ => 0,
         };
         match self.encoding {
-            2 | 3 => char::decode_utf16(units(self.encoding == 3))
+            2 | 3 => char::decode_utf16(bytes.chunks_exact(2).map(unit))
                 .map(|one| one.unwrap_or(char::REPLACEMENT_CHARACTER))
                 .collect(),
             _ => String::from_utf8_lossy(bytes).into_owned(),

@@ -102,15 +102,14 @@ impl LineReader for Soak {
             read_dump(&dump, &mut run);
         }
         let unfinished = self.open.take();
-        match self.verdict.take() {
-            Some(verdict) => self.conclude(&mut run, verdict, unfinished),
-            None => {
-                note(&mut run, Incomplete::NoEnd);
-                note(&mut run, Incomplete::NoResult);
-                if let Some((label, place)) = unfinished {
-                    let text = format!("{label} began and has no result");
-                    run.remark(RemarkKind::LeavesOut, text, place);
-                }
+        if let Some(verdict) = self.verdict.take() {
+            self.conclude(&mut run, &verdict, unfinished);
+        } else {
+            note(&mut run, Incomplete::NoEnd);
+            note(&mut run, Incomplete::NoResult);
+            if let Some((label, place)) = unfinished {
+                let text = format!("{label} began and has no result");
+                run.remark(RemarkKind::LeavesOut, text, place);
             }
         }
         if self.constant_lines > 0 {
@@ -312,7 +311,7 @@ impl Soak {
     fn conclude(
         &mut self,
         run: &mut TestRun,
-        verdict: Verdict,
+        verdict: &Verdict,
         unfinished: Option<(String, Place)>,
     ) {
         run.result = Some(verdict.word.clone());
@@ -388,10 +387,10 @@ pub(crate) fn leaf(
         place,
     });
     let mut leaf = Leaf::new(name, "failed");
-    leaf.level = level.to_owned();
+    level.clone_into(&mut leaf.level);
     leaf.path = vec!["soak".to_owned(), name.to_owned()];
-    leaf.feature = "soak".to_owned();
-    leaf.id = name.to_owned();
+    "soak".clone_into(&mut leaf.feature);
+    name.clone_into(&mut leaf.id);
     leaf.exception = Some(word.to_owned());
     leaf.message = bounded(text.trim(), MESSAGE_BYTES_MAX);
     leaf.ended = at;
@@ -399,7 +398,6 @@ pub(crate) fn leaf(
     if let Some(node) = run.attributes.get("target") {
         leaf.mentions.nodes.push(node.clone());
     }
-    leaf.mentions.tables.push("ca_stress".to_owned());
     run.keep_leaf(leaf);
 }
 
