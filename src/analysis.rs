@@ -1,6 +1,7 @@
 //! What an analysis hands to the reports: inputs, tallies of every node, and what the rules concluded.
 
 use crate::layout::{Comparison, Wal};
+use crate::outcome::Tests;
 use crate::rules::{Conclusions, NodeFacts};
 use crate::scan::{GrepCounts, ProblemKind};
 use crate::time::{Period, Timestamp};
@@ -28,6 +29,8 @@ pub struct Analysis {
     pub wals: Vec<Wal>,
     /// The nodes of each log side by side, as their WALs have it.
     pub comparisons: Vec<Comparison>,
+    /// What became of tests.
+    pub tests: Tests,
 }
 
 /// Something that was found and not read.
@@ -52,6 +55,8 @@ pub struct InputFacts {
     pub wrapper: Option<String>,
     /// Whether its records are log records.
     pub counts_records: bool,
+    /// Whether it holds results of tests, which no time asked for leaves out.
+    pub holds_tests: bool,
     /// The run.
     pub run: String,
     /// The node.
@@ -128,8 +133,9 @@ impl Analysis {
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.
-        let is_log =
-            |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT && it != TABLE);
+        let is_log = |input: &InputFacts| {
+            !input.holds_tests && input.format.is_some_and(|it| it != SEGMENT && it != TABLE)
+        };
         self.period.is_bounded()
             && self.inputs.iter().any(is_log)
             && self.inputs.iter().all(|input| {

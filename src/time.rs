@@ -350,6 +350,17 @@ impl Zone {
         to.0 - from.0 - set
     }
 
+    /// What a clock of this zone showed at an instant, if the zone is known.
+    pub fn local(self, utc: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Unknown | Self::Dateless => None,
+            Self::Named(tz) => {
+                let local = tz.from_utc_datetime(&utc.naive()?);
+                Some(Timestamp::from(local.naive_local()))
+            }
+        }
+    }
+
     /// The offset in force at a local time; the earlier one where clocks were set back.
     fn offset_at(self, local: NaiveDateTime) -> Option<chrono::FixedOffset> {
         match self {
@@ -449,6 +460,14 @@ mod tests {
             stamp.iso(Zone::from_name("europe/berlin").unwrap()),
             "2026-07-01T12:00:00.500000+02:00"
         );
+    }
+
+    #[test]
+    fn an_instant_is_shown_as_the_clock_of_a_zone_did() {
+        let (utc, _) = Timestamp::read(b"2026-07-01 12:00:00").unwrap();
+        let local = Zone::from_name("Europe/Berlin").unwrap().local(utc);
+        assert_eq!(local.unwrap().short(), "2026-07-01 14:00:00");
+        assert_eq!(Zone::Unknown.local(utc), None);
     }
 
     #[test]

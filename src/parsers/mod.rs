@@ -3,6 +3,7 @@
 //! Cutting and reading are separate: [`Format::is_head`] finds where records start, [`Format::parse`] reads one. So a stack
 //! trace is continuation lines and not a failure, and a file may be cut anywhere at a head.
 
+pub mod ci;
 pub mod clickhouse;
 mod controller;
 mod core_dump;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::Read;
+use std::io;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
@@ -17,8 +17,9 @@ use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
 use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
 use crate::layout::{Wal, compare};
-use crate::parsers::Format;
+use crate::outcome::{self, Source as TestSource};
 use crate::parsers::tables::{Form, Known};
+use crate::parsers::{Format, ci};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
@@ -39,6 +40,8 @@ struct Seen {
     logs: Vec<Wrapped>,
     /// The system table that it exports.
     export: Option<Export>,
+    /// The form of test results that it is of.
+    form: Option<&'static ci::Spec>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -53,9 +56,20 @@ pub(super) struct NodeScan {
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
 }
 
+/// What was read of all artifacts.
+pub(super) struct Read {
+    pub(super) nodes: Vec<NodeScan>,
+    pub(super) wals: Vec<Wal>,
+    pub(super) tests: Vec<TestSource>,
+}
+
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan) -> Looked {
-    let mut sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
+    let mut sniffed: Vec<Sniffed> = found
+        .artifacts
+        .par_iter()
+        .map(|artifact| sniffed(artifact, plan.for_tests))
+        .collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
     let is_segment = wals.is_segment(found.artifacts.len());
@@ -72,6 +86,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
     for (((artifact, place), is_segment), sniffed) in seen.zip(sniffed) {
         let Sniffed {
             format,
+            form,
             node: _,
             logs,
             export,
@@ -79,10 +94,10 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             start,
             unreadable,
         } = sniffed;
-        let (format, logs, export, unreadable) = if is_segment {
-            (None, Vec::new(), None, None)
+        let (format, form, logs, export, unreadable) = if is_segment {
+            (None, None, Vec::new(), None, None)
         } else {
-            (format, logs, export, unreadable)
+            (format, form, logs, export, unreadable)
         };
         if let Some(format) = format.filter(|_| export.is_none()) {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
@@ -100,6 +115,7 @@ pub(super) fn look(found: Found, plan: &Plan) -> Looked {
             format,
             logs,
             export,
+            form,
             is_segment,
             skipped: unreadable,
         });
@@ -205,7 +221,7 @@ impl Looked {
     pub(super) fn bytes(&self) -> u64 {
         self.artifacts
             .iter()
-            .filter(|seen| seen.is_read() || seen.is_segment)
+            .filter(|seen| seen.is_read() || seen.is_segment || seen.form.is_some())
             .map(|seen| seen.artifact.bytes)
             .sum()
     }
@@ -243,12 +259,36 @@ impl Looked {
         }))
     }
 
+    /// The artifacts with results of tests.
+    pub(super) fn tests(&self) -> Vec<(usize, &'static ci::Spec)> {
+        let seen = self.artifacts.iter().enumerate();
+        seen.filter_map(|(at, seen)| Some((at, seen.form?)))
+            .collect()
+    }
+
+    /// An artifact's path, the run that it lies in, and its stored bytes.
+    pub(super) fn place_of(&self, artifact: usize) -> (String, String, u64) {
+        let seen = &self.artifacts[artifact];
+        (
+            seen.artifact.path.clone(),
+            seen.place.run.clone(),
+            seen.artifact.bytes,
+        )
+    }
+
+    /// Opens an artifact with results of tests.
+    pub(super) fn open_tests(&self, artifact: usize) -> Result<Box<dyn io::Read + Send>, String> {
+        let opened = self.artifacts[artifact].artifact.open();
+        let (reader, _) = opened.map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
+        Ok(reader)
+    }
+
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
     pub(super) fn open(
         &self,
         source: Source,
         progress: &Progress,
-    ) -> Result<Box<dyn Read + Send>, String> {
+    ) -> Result<Box<dyn io::Read + Send>, String> {
         let seen = &self.artifacts[source.artifact];
         // Of a file with several logs that are read one after another, each is a part of the progress.
         let parts = u64::try_from(seen.logs.len()).unwrap_or(1).max(1);
@@ -260,7 +300,7 @@ impl Looked {
             .map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
         let bound = seen.format.and_then(|format| format.spec().head_bytes);
         Ok(match bound {
-            Some(bytes) => Box::new(reader.take(bytes)),
+            Some(bytes) => Box::new(io::Read::take(reader, bytes)),
             None => reader,
         })
     }
@@ -313,12 +353,12 @@ impl Seen {
 /// Puts the analysis together.
 pub(super) fn assemble(
     looked: Looked,
-    nodes: Vec<NodeScan>,
-    wals: Vec<Wal>,
+    read: Read,
     sampled: &[(String, WalProblem)],
     plan: &Plan,
     rules: &RuleBase,
 ) -> Analysis {
+    let Read { nodes, wals, tests } = read;
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
@@ -333,6 +373,11 @@ pub(super) fn assemble(
             let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
             facts.entry(at).or_default().problems.push(fault);
         }
+    }
+    for source in &tests {
+        let facts = facts.entry(source.artifact).or_default();
+        facts.lines = facts.lines.max(source.reading.lines);
+        facts.error.clone_from(&source.reading.error);
     }
     let mut problems: NodeProblems = BTreeMap::new();
     for wal in &wals {
@@ -381,6 +426,7 @@ pub(super) fn assemble(
         })
         .collect();
     let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
+    let tests = outcome::conclude(tests, &nodes, &conclusions, rules);
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),
@@ -389,6 +435,7 @@ pub(super) fn assemble(
         conclusions,
         comparisons: compare(&wals),
         wals,
+        tests,
     }
 }
 
@@ -460,7 +507,8 @@ impl Seen {
             format: match self.format {
                 Some(format) => Some(format.spec().name),
                 None if self.export.is_some() => Some(TABLE),
-                None => self.is_segment.then_some(SEGMENT),
+                None if self.is_segment => Some(SEGMENT),
+                None => self.form.map(|form| form.name),
             },
             table: self.export.map(|export| TableFacts {
                 name: export.table.map(|table| table.name),
@@ -469,6 +517,7 @@ impl Seen {
                 rows: found.rows,
             }),
             counts_records,
+            holds_tests: self.form.is_some(),
             run: self.place.run,
             node,
             bytes: self.artifact.bytes,

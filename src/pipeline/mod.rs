@@ -9,6 +9,7 @@ mod reader;
 mod run;
 mod sniffing;
 mod tables;
+mod tests;
 mod trial;
 mod wal;
 mod wrapped;
@@ -23,8 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::layout::Choice;
+use crate::outcome;
 use crate::profile::Profile;
 use crate::rules::{RuleBase, WalProblem};
+use crate::signals::tally::Watch;
 use crate::time::{Period, Zone};
 
 /// What to do, decided from the command line alone.
@@ -50,6 +53,8 @@ pub struct Plan {
     pub listing: Option<Listing>,
     /// How WALs are read.
     pub layout: Choice,
+    /// Whether the question is what became of tests: what soaks print among logs is then read for its verdict too.
+    pub for_tests: bool,
     /// Where to add what signals and rules cost.
     pub profile: Option<Arc<Profile>>,
 }
@@ -77,6 +82,7 @@ impl Default for Plan {
             bounds: Bounds::default(),
             listing: None,
             layout: Choice::Detect,
+            for_tests: false,
             profile: None,
         }
     }
@@ -146,10 +152,16 @@ pub fn analyze_found(
         })?;
     let looked = pool.install(|| inputs::look(found, plan));
     progress.total.store(looked.bytes(), Ordering::Relaxed);
-    let nodes = run::scan(&pool, plan, &looked, rules, progress);
+    let tests = match plan.listing {
+        Some(_) => Vec::new(),
+        None => tests::read(&pool, &looked, progress),
+    };
+    let watch = Watch::new(outcome::tables(&tests));
+    let nodes = run::scan(&pool, plan, &looked, rules, &watch, progress);
     let wals = match plan.listing {
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
-    Ok(inputs::assemble(looked, nodes, wals, sampled, plan, rules))
+    let read = inputs::Read { nodes, wals, tests };
+    Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
 use super::count::{continuation_lines, count, derive, evidence, evidence_in_place, row_evidence};
-use super::{Scanned, Source, mask};
+use super::{Scanned, Source, mask, watch};
 use crate::parsers::Format;
 use crate::parsers::tables::{Rows, cell, known};
 use crate::record::Record;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{
     Counter, ExportedName, ExportedValue, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced,
+    Watch,
 };
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
@@ -40,6 +41,8 @@ pub struct FoldRules<'s> {
     pub start: Option<u16>,
     /// A signal of which more records than usual are kept as evidence, and how many.
     pub listed: Option<(u16, usize)>,
+    /// Names that failing tests ask about.
+    pub watch: Option<&'s Watch>,
 }
 
 /// The fold of one log into the tallies of its node.
@@ -264,6 +267,19 @@ impl<'s> Fold<'s> {
             if entry.time.is_none() && !suspect {
                 self.unplaced(scanned, entry, occurrence.signal);
             }
+        }
+        if let Some(watched) = self.rules.watch
+            && !suspect
+            && !occurrences.is_empty()
+        {
+            let signals = self.rules.signals;
+            watch::count(
+                self.tally_of(scanned, entry),
+                signals,
+                watched,
+                scanned,
+                entry,
+            );
         }
         if matches!(entry.level, Level::Fatal | Level::Critical | Level::Error) && self.is_log() {
             self.error(scanned, entry, occurrences, suspect);

@@ -8,6 +8,7 @@ mod mask;
 mod plan;
 mod twins;
 mod views;
+mod watch;
 
 pub use fold::{Fold, FoldRules};
 pub use plan::{Log, Source, Stream, plan};

@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod ci;
 mod cli;
 mod containers;
 mod counting;

@@ -3,6 +3,7 @@
 mod conclusions;
 mod exported;
 mod rules;
+mod tests;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
-    SignalRow, Tests, Tool, fails_on,
+    SignalRow, Tool, fails_on,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
@@ -65,7 +66,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             .collect(),
         wal: rows(&analysis.wals),
         wal_nodes: comparison_rows(&analysis.comparisons),
-        tests: Tests::default(),
+        tests: context.tests(),
         not_observable: analysis
             .conclusions
             .not_observable

@@ -16,6 +16,7 @@ mod remainder;
 mod sheet;
 mod signals;
 mod strips;
+mod tests;
 mod timeline;
 mod unplaced;
 mod verdict;
@@ -37,6 +38,7 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
     let mut lanes = Lanes::default();
     let mut body = Markup::default();
     verdict::write(&sheet, &mut body);
+    tests::write(&sheet, &mut body);
     timeline::write(&sheet, &mut lanes, &mut body);
     strips::write(&sheet, &mut lanes, &mut body);
     findings::write(&sheet, &mut body);

@@ -168,20 +168,9 @@ fn counters(report: &Report, page: &mut Page) {
 }
 
 fn elsewhere(report: &Report, page: &mut Page) {
-    let lists = [
-        ("test runs", report.tests.runs.len()),
-        ("replays", report.replays.len()),
-    ];
-    let parts: Vec<String> = lists
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| format!("{count} {what}"))
-        .collect();
-    if !parts.is_empty() {
-        page.block(&format!(
-            "Also checked, see --format json: {}.",
-            parts.join(", ")
-        ));
+    if !report.replays.is_empty() {
+        let replays = counted(length(&report.replays), "replay", "replays");
+        page.block(&format!("Also checked, see --format json: {replays}."));
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod finding;
 mod rule;
+pub mod tests;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use finding::{Applies, Finding, FindingWindow, Incident, Known, NotObservable, Runs};
 pub use rule::{Reference, RuleRow};
+pub use tests::Tests;
 
 use super::wal::{ComparisonRow, WalRow};
 use crate::vocab::{Level, Severity};
@@ -337,15 +339,6 @@ pub struct Evidence {
     /// The lines after it, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-}
-
-/// Test results.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Tests {
-    /// By source.
-    pub runs: Vec<serde_json::Value>,
-    /// Failing leaves by signature.
-    pub groups: Vec<serde_json::Value>,
 }
 
 /// Two counts that must agree.

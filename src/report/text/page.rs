@@ -33,6 +33,12 @@ pub(in crate::report) struct Room {
     pub(in crate::report) wals: usize,
     /// Problems of WALs told.
     pub(in crate::report) wal_problems: usize,
+    /// Groups of failing tests, runs of tests, and disagreements told.
+    pub(super) tests: usize,
+    /// Findings told with evidence.
+    pub(super) told: usize,
+    /// Findings of which only a line is given.
+    pub(super) mentioned: usize,
     /// Whether the positions of damaged WALs are drawn.
     pub(in crate::report) draws: bool,
 }
@@ -47,6 +53,9 @@ impl Room {
         problems: 2,
         wals: 6,
         wal_problems: 3,
+        tests: 4,
+        told: 2,
+        mentioned: 3,
         draws: true,
     };
 
@@ -59,7 +68,20 @@ impl Room {
         problems: 1,
         wals: 2,
         wal_problems: 1,
+        tests: 3,
+        told: 2,
+        mentioned: 3,
         draws: false,
+    };
+
+    /// For one with tests and logs that both have much to say: without the table of counts.
+    pub(super) const NARROWEST: Self = Self {
+        evidence: 0,
+        signals: 0,
+        tests: 3,
+        told: 1,
+        mentioned: 2,
+        ..Self::NARROW
     };
 }
 

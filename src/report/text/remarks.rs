@@ -253,20 +253,8 @@ fn inputs(report: &Report, page: &mut Page) {
 }
 
 fn elsewhere(report: &Report, page: &mut Page) {
-    let parts: Vec<String> = [
-        (report.tests.runs.len(), "test run", "test runs"),
-        (
-            report.tests.groups.len(),
-            "group of failing tests",
-            "groups of failing tests",
-        ),
-        (report.replays.len(), "replay", "replays"),
-    ]
-    .into_iter()
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, many)| counted(u64::try_from(count).unwrap_or(u64::MAX), one, many))
-    .collect();
-    if !parts.is_empty() {
-        page.remark("also", &format!("{}: --format json", parts.join(", ")), 1);
+    if !report.replays.is_empty() {
+        let replays = counted(length(&report.replays), "replay", "replays");
+        page.remark("also", &format!("{replays}: --format json"), 1);
     }
 }

@@ -20,6 +20,10 @@ const PADDING: usize = 2;
 
 /// Writes records and signals by node.
 pub(super) fn counts(report: &Report, page: &mut Page) {
+    if page.room().signals == 0 {
+        page.leave_out(1, "table of counts", "tables of counts");
+        return;
+    }
     if report.records.total == 0 {
         return;
     }

@@ -6,11 +6,13 @@ use serde::Deserialize;
 use toml::Spanned;
 
 mod balance;
+mod failure;
 mod row;
 mod sample;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
+pub use failure::{FailureDecl, FailureKind};
 pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use strip::{StripDecl, StripRowDecl};
@@ -38,6 +40,9 @@ pub struct File {
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
+    /// Kinds of failing tests, told by what they say.
+    #[serde(default)]
+    pub failure: Vec<FailureDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }

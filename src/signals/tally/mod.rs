@@ -1,22 +1,24 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
 mod counter;
-mod extent;
 mod exported;
+mod extent;
 mod rate;
 mod signal;
 mod stall;
+mod watch;
 
 use std::collections::BTreeMap;
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
-pub use extent::Extent;
 pub use exported::{Exported, ExportedName, ExportedValue};
+pub use extent::Extent;
 pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
+pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;
 use crate::parsers::Format;
@@ -110,6 +112,8 @@ pub struct NodeTally {
     pub process: Process,
     /// What its exported tables say.
     pub exported: Exported,
+    /// What records say of watched names: by name and signal index.
+    pub watched: BTreeMap<(String, u16), WatchTally>,
     /// Whether a main log, an err.log and a standard error of it were read.
     pub seen: Seen,
 }
@@ -212,6 +216,9 @@ impl NodeTally {
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
+        for (key, tally) in other.watched {
+            self.watched.entry(key).or_default().absorb(tally);
+        }
         for version in other.process.versions {
             if !self.process.versions.contains(&version) {
                 self.process.versions.push(version);

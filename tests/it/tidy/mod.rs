@@ -73,17 +73,23 @@ const LAYERS: &[(&str, &[&str])] = &[
             "vocab",
         ],
     ),
-    ("analysis", &["layout", "rules", "scan", "signals", "time"]),
+    ("outcome", &["parsers", "rules", "signals", "time", "vocab"]),
+    (
+        "analysis",
+        &["layout", "outcome", "rules", "scan", "signals", "time"],
+    ),
     (
         "report",
         &[
             "rules",
+            "outcome",
             "analysis",
             "profile",
             "signals",
             "scan",
             "intake::UNNAMED",
             "layout",
+            "parsers::ci",
             "parsers::wal",
             "time",
             "vocab",
@@ -93,7 +99,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "pipeline",
         &[
             "vocab", "time", "record", "intake", "parsers", "layout", "profile", "signals", "scan",
-            "streams", "rules", "wrappers", "analysis",
+            "streams", "rules", "outcome", "wrappers", "analysis",
         ],
     ),
     (
@@ -136,7 +142,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rayon", &["pipeline/"]),
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load"]),
-    ("serde_json", &["report/"]),
+    ("quick_xml", &["parsers/ci/"]),
+    ("serde_json", &["parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
