@@ -74,7 +74,7 @@ struct Bits {
 
 impl Bits {
     fn bit(&mut self, bit: bool) {
-        if self.used % 8 == 0 {
+        if self.used.is_multiple_of(8) {
             self.bytes.push(0);
         }
         *self.bytes.last_mut().unwrap() |= u8::from(bit) << (self.used % 8);
@@ -102,7 +102,9 @@ fn deflate64(text: &[u8], again: u32) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.number(1, 1);
     bits.number(1, 2);
-    text.iter().for_each(|&byte| bits.byte(byte));
+    for &byte in text {
+        bits.byte(byte);
+    }
     bits.code(0b1100_0000 + 285 - 280, 8);
     bits.number(again - 3, 16);
     let distance = u32::try_from(text.len()).unwrap();
@@ -124,7 +126,7 @@ fn deflate64_is_unpacked() {
         ..ZipMember::new(GOOD.as_bytes(), super::STORED, text.as_bytes())
     };
     let folder = Folder::new();
-    let whole = report(&folder.put("a.zip", zip_of(&[member.clone()])));
+    let whole = report(&folder.put("a.zip", zip_of(std::slice::from_ref(&member))));
     assert_eq!(
         (whole.records.total, whole.complete),
         (100, true),
