@@ -286,6 +286,27 @@ impl Seen {
     }
 }
 
+/// What is known of a node, by its clock and with the problems of its WALs.
+fn node_facts(
+    tally: NodeTally,
+    clock: Clock,
+    found: Option<Vec<WalProblem>>,
+    plan: &Plan,
+    rules: &RuleBase,
+) -> NodeFacts {
+    let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+    facts.zone = clock.zone(facts.zone);
+    // An hour that summer takes away is no silence.
+    let zone = facts.zone;
+    facts
+        .tally
+        .gaps
+        .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
+    facts.wal = found.unwrap_or_default();
+    rules.count_wal(&mut facts);
+    facts
+}
+
 /// Puts the analysis together.
 pub(super) fn assemble(
     looked: Looked,
@@ -348,17 +369,7 @@ pub(super) fn assemble(
         .map(|tally| {
             let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
             let clock = clocks.remove(&(tally.run.clone(), tally.node.clone()));
-            let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
-            facts.zone = clock.unwrap_or_default().zone(facts.zone);
-            // An hour that summer takes away is no silence.
-            let zone = facts.zone;
-            facts
-                .tally
-                .gaps
-                .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
-            facts.wal = found.unwrap_or_default();
-            rules.count_wal(&mut facts);
-            facts
+            node_facts(tally, clock.unwrap_or_default(), found, plan, rules)
         })
         .collect();
     let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
