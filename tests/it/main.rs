@@ -11,6 +11,7 @@ mod cases;
 mod cli;
 mod containers;
 mod counting;
+mod engine;
 mod fresh;
 mod hostile;
 mod html;
