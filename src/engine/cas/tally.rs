@@ -11,13 +11,13 @@ pub struct NodeTally {
     minutes: Vec<[u32; What::COUNT]>,
     /// Answers that were not yes, by reason.
     pub reasons: [u64; Why::ALL.len()],
-    /// The length of its queue, each [`SAMPLE`].
+    /// The length of its queue, each 10 seconds.
     pub queue: Vec<u32>,
     /// The longest wait that an entry was given, in milliseconds, and how often it had failed.
     pub longest_wait: (u64, u64),
 }
 
-/// The distance of two samples of the queues.
+/// The distance of two samples of the queues: 10 seconds.
 pub(super) const SAMPLE: Micros = 10_000_000;
 
 /// Counts of a run.
