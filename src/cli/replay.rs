@@ -92,8 +92,8 @@ pub(super) struct SoakArguments {
     logs: Option<PathBuf>,
 }
 
-/// States that a search sees at most.
-const STATES_MAX: usize = 60_000_000;
+/// Steps that a search tries at most: some minutes, and a few gigabytes. It says when that was not enough.
+const STATES_MAX: usize = 8_000_000;
 
 /// Runs a scenario, or whatever else was asked for.
 pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
