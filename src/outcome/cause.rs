@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use memchr::memmem;
+
 use super::clocks::NodeClock;
 use super::deaths::Death;
 use super::groups::Group;
@@ -10,6 +12,7 @@ use super::{Row, partition};
 use crate::parsers::ci::{Event, Leaf, Moment};
 use crate::rules::schema::FailureKind;
 use crate::rules::{Conclusions, Finding, NodeFacts, RuleBase};
+use crate::signals::Template;
 use crate::signals::tally::{Evidence, WatchTally};
 use crate::time::{MINUTE, Timestamp};
 
@@ -207,15 +210,21 @@ fn candidate(
             }
         }
     }
-    let mut carried = finding
-        .grounds
-        .iter()
-        .flat_map(|signal| &scene.base.signals.signal(*signal).codes);
+    // One code has several meanings: what the signal is told by must stand in the error too.
+    let message = leaf.message.as_bytes();
+    let mut carried = finding.grounds.iter().flat_map(|signal| {
+        let signal = scene.base.signals.signal(*signal);
+        let keys = signal.templates.iter().filter_map(Template::key);
+        let is_told = keys.map(|key| memmem::find(message, key).is_some());
+        let is_told = signal.templates.is_empty() || is_told.fold(false, |any, it| any || it);
+        signal.codes.iter().filter(move |_| is_told)
+    });
     let shared = code.filter(|code| carried.any(|it| it == code));
     let how = match (parts.is_empty(), shared.is_some(), records) {
         (false, ..) => How::Parts,
         (true, true, 1..) => How::Record,
-        (true, true, 0) => How::Code,
+        (true, true, 0) if is_in_window(scene, leaf, finding) => How::Code,
+        (true, true, 0) => return None,
         (true, false, 1..) => How::Table,
         (true, false, 0) => return None,
     };
@@ -227,6 +236,15 @@ fn candidate(
         code: shared,
         evidence: evidence.or_else(|| first_evidence(finding)),
     })
+}
+
+/// Whether a finding's window reaches into a leaf's time by the clock of a node of it.
+fn is_in_window(scene: &Scene<'_>, leaf: &Leaf, finding: &Finding) -> bool {
+    let mut nodes = scene
+        .nodes
+        .iter()
+        .filter(|facts| facts.tally.run == finding.run);
+    nodes.any(|facts| time_of(scene, facts, leaf).meets(finding.window))
 }
 
 /// What records that are the grounds of a finding say of a leaf's tables, by node and table.

@@ -80,7 +80,7 @@ fn is_same(left: &Row, right: &Row) -> bool {
         || is_testflows(a.form) && is_testflows(b.form)
         || is_pytest(a) && is_pytest(b)
         || is_soak(a.form) && is_soak(b.form);
-    if !is_kin || !may_share_a_name(a, b) || !may_share_a_job(a, b) {
+    if !is_kin || !may_share_a_name(a, b) || !may_share_a_job(a, b) || is_another_time(a, b) {
         return false;
     }
     let has_same_totals =
@@ -100,6 +100,14 @@ fn is_same(left: &Row, right: &Row) -> bool {
         units(a) == units(b)
     };
     has_same_totals && leaves(a) == leaves(b)
+}
+
+/// Whether two sources of one form, which copies of one source would both be, say that they began at different times.
+fn is_another_time(a: &TestRun, b: &TestRun) -> bool {
+    let (Some(left), Some(right)) = (a.first, b.first) else {
+        return false;
+    };
+    a.form == b.form && left.clock == right.clock && left.at != right.at
 }
 
 /// The failing leaves of a run, by what names them in all its reports.
@@ -199,7 +207,7 @@ fn own_disagreements(row: &Row) -> Vec<Disagreement> {
     let mut found = exit_code(row, row);
     for counted in &run.totals {
         let stated = run.stated.iter().find(|total| total.level == counted.level);
-        if let Some(stated) = stated.filter(|stated| *stated != counted) {
+        if let Some(stated) = stated.filter(|stated| !says_the_same(stated, counted)) {
             found.push(disagreement(
                 &counted.level,
                 row,
@@ -210,6 +218,15 @@ fn own_disagreements(row: &Row) -> Vec<Disagreement> {
         }
     }
     found
+}
+
+/// Whether two totals differ in nothing but in what they say that there is none of.
+fn says_the_same(a: &Total, b: &Total) -> bool {
+    let counts = |total: &Total| -> BTreeMap<String, u64> {
+        let some = total.by.iter().filter(|(_, count)| **count > 0);
+        some.map(|(word, count)| (word.clone(), *count)).collect()
+    };
+    a.units == b.units && counts(a) == counts(b)
 }
 
 /// What another source of the run says otherwise.

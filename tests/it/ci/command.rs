@@ -263,3 +263,35 @@ fn nothing_that_a_test_says_commands_a_runner_or_a_page() {
         "{github}"
     );
 }
+
+#[test]
+fn two_runs_with_equal_totals_that_began_at_other_times_are_two() {
+    let folder = Folder::new();
+    for (job, start, message) in [
+        ("x86", 1_788_220_800.0, "boom 1"),
+        ("arm", 1_788_224_400.0, "boom 2"),
+    ] {
+        let mut flow = Flow::new(start);
+        let mut root = flow.root("suite");
+        let scenario = flow.begin(&mut root, "scenario", "Test", "Scenario");
+        flow.end(&scenario, "Fail", Some(message));
+        flow.end(&root, "Fail", Some(message));
+        flow.stop(&root);
+        folder.put(&format!("{job}/raw.log"), flow.text);
+    }
+    let report = ci(folder.path(), &["--format", "json"]).report();
+    let speaking = report.tests.runs.iter().filter(|row| row.speaks);
+    assert_eq!(speaking.map(|row| row.failing_leaves).sum::<u64>(), 2);
+    assert_eq!(report.tests.groups.len(), 2);
+}
+
+#[test]
+fn a_sum_that_also_says_what_there_is_none_of_agrees_with_the_tests() {
+    let said = "running 1 test\ntest a::c ... ok\n\n\
+                test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let folder = Folder::with("cargo.txt", said);
+    let ran = ci(folder.path(), &["--format", "json"]);
+    let report = ran.report();
+    assert_eq!(report.tests.runs[0].totals["test"]["ok"], 1);
+    assert!(report.tests.disagreements.is_empty());
+}
