@@ -8,10 +8,19 @@
 //! 2018 have no `{query id}`. A `<...>` inside a message (a lambda's signature) is not a level: fields are read left to
 //! right, and the first `<` after the braces is the level's.
 
-use super::sample_lines;
+use super::{Spec, sample_lines};
 use crate::record::Record;
 use crate::time::{Timestamp, is_between, word};
 use crate::vocab::Level;
+
+/// The text log of servers and keepers.
+pub(super) static SPEC: Spec = Spec {
+    has_codes: true,
+    sample_path: "node/clickhouse-server.log",
+    stamp: Some(stamp),
+    claims: Some(claims),
+    ..Spec::log("clickhouse", is_head, parse)
+};
 
 /// `YYYY.MM.DD HH:MM:SS.uuuuuu`.
 const STAMP_BYTES: usize = 26;
@@ -25,7 +34,7 @@ const HIGHEST: &[u8; 30] = b"9999.19.39 29:59:69.999999 [ 9";
 
 /// Whether a line starts a record: a stamp in its fixed place, then ` [ ` and a number.
 #[inline]
-pub(super) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     let Some(head) = line.first_chunk::<30>() else {
         return false;
     };
@@ -38,9 +47,13 @@ pub(super) fn is_head(line: &[u8]) -> bool {
     fits(0) && fits(8) && fits(16) && fits(22)
 }
 
+fn stamp(line: &[u8]) -> Option<Timestamp> {
+    Timestamp::read(line).map(|(at, _)| at)
+}
+
 /// Reads one record: the head's fields, the message on the head's line, and the rest.
 #[inline]
-pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     // A stamp that no calendar has leaves a record without a time.
     let time = Timestamp::read(line).map(|(time, _)| time);
     let after = line.get(STAMP_BYTES..)?;
@@ -49,6 +62,7 @@ pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         fields.unwrap_or((after, (0, b"", Level::None, b"")));
     Some(Record {
         time,
+        utc: false,
         node: b"",
         level,
         thread,
@@ -125,7 +139,7 @@ fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
 }
 
 /// How many heads a sample holds.
-pub(super) fn claims(sample: &[u8]) -> usize {
+fn claims(sample: &[u8]) -> usize {
     sample_lines(sample)
         .filter(|line| is_head(line.trim_ascii_start()))
         .count()
@@ -137,7 +151,7 @@ mod tests {
     use crate::parsers::Format;
 
     fn read(line: &str) -> Record<'_> {
-        Format::ClickHouse.parse(line.as_bytes()).unwrap()
+        Format::CLICKHOUSE.parse(line.as_bytes()).unwrap()
     }
 
     #[test]

@@ -8,7 +8,15 @@
 //! Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
 //! enters `records.total`.
 
-use super::sample_lines;
+use super::{Absence, Spec, line_record, sample_lines};
+
+/// The standard error of a server.
+pub(super) static SPEC: Spec = Spec {
+    beside: Some("clickhouse"),
+    absence: Absence::OfFile("the server's standard error is not here"),
+    sample_path: "node/stderr.log",
+    ..Spec::lines("server-stderr", is_head, line_record, claims)
+};
 
 /// Beginnings that only a server's standard error has.
 const BEGINNINGS: &[&[u8]] = &[
@@ -23,12 +31,12 @@ const BEGINNINGS: &[&[u8]] = &[
     b"WARNING: MemorySanitizer: ",
 ];
 
-pub(super) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
 }
 
 /// The lines that only a standard error has, if they are not a mere preface to something else.
-pub(super) fn claims(sample: &[u8]) -> usize {
+fn claims(sample: &[u8]) -> usize {
     let known =
         |line: &&[u8]| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line);
     let lines = || sample_lines(sample).filter(|line| !line.is_empty());

@@ -116,10 +116,10 @@ const DOCUMENTS: &[&str] = &[
     "sql", "py", "sh", "rs", "cpp",
 ];
 
-fn sniffed(artifact: &Artifact) -> Sniffed {
+fn sniffed(artifact: &Artifact, rules: &RuleBase) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
-            let format = sniff(&sample)
+            let format = sniff(&sample, &rules.formats)
                 .filter(|_| !is_document(&artifact.path))
                 .or_else(|| empty_log(artifact, &sample));
             Sniffed {
@@ -141,16 +141,20 @@ fn sniffed(artifact: &Artifact) -> Sniffed {
 }
 
 /// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
+pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase) -> u64 {
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+    sniff(start, &rules.formats).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Tells every artifact's format and place.
-pub(super) fn look(found: Found, plan: &Plan) -> Looked {
-    let sniffed: Vec<Sniffed> = found.artifacts.par_iter().map(sniffed).collect();
+pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
+    let sniffed: Vec<Sniffed> = found
+        .artifacts
+        .par_iter()
+        .map(|artifact| sniffed(artifact, rules))
+        .collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
     let is_segment = wals.is_segment(found.artifacts.len());
@@ -263,7 +267,7 @@ fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> 
 fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
     let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
+    (sample.is_empty() && is_log).then_some(Format::CLICKHOUSE)
 }
 
 fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {

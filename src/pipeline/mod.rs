@@ -116,7 +116,7 @@ pub struct Progress {
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
-        inputs::useful(name, start, &plan.layout)
+        inputs::useful(name, start, &plan.layout, rules)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }
@@ -137,7 +137,7 @@ pub fn analyze_found(
             threads: plan.threads,
             source,
         })?;
-    let looked = pool.install(|| inputs::look(found, plan));
+    let looked = pool.install(|| inputs::look(found, plan, rules));
     progress
         .total
         .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);

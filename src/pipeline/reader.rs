@@ -127,7 +127,11 @@ impl<'p> NodeReader<'p> {
                 Ok(reader) => {
                     side.open = Some((
                         source,
-                        BlockReader::new(reader, source.format.spec().is_head, self.limits),
+                        BlockReader::new(
+                            reader,
+                            move |line: &[u8]| source.format.is_head(line),
+                            self.limits,
+                        ),
                     ));
                 }
                 Err(error) => self.queued.push_back(Step::Ended {

@@ -94,7 +94,7 @@ impl Scanner<'_> {
     /// Scans one block.
     pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
-        let is_head = context.format.spec().is_head;
+        let format = context.format;
         let mut head = None;
         let mut line_at = 0;
         let ends = memchr_iter(b'\n', bytes)
@@ -113,7 +113,7 @@ impl Scanner<'_> {
             } else {
                 0
             };
-            if is_head(&line[nuls..]) {
+            if format.is_head(&line[nuls..]) {
                 if let Some(head) = head.replace(Head::new(line_at + nuls, end, pass.scan.lines)) {
                     pass.record(head, line_at);
                 }
@@ -200,7 +200,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let Some(mut record) = parsed else {
             return;
         };
-        if self.context.format.spec().nodes_in_lines {
+        if self.context.format.spec().dateless {
             self.date(&mut record);
         }
         if !self.scanner.period.holds(record.time) {
@@ -209,13 +209,14 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.scan.records += 1;
         self.scan.levels[record.level.index()] += 1;
-        if record.level == Level::None && self.context.format == Format::ClickHouse {
+        if record.level == Level::None && self.context.format.spec().always_levels {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
         let in_run = record
             .time
             .is_some_and(|time| self.suspects.see(time, &mut self.scan));
-        let exception = exception::of(&record);
+        let exception = self.context.format.exception(&record);
+        self.scan.see_zone(&record);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record: &record,

@@ -115,7 +115,10 @@ impl SignalSet {
     /// # Panics
     /// Never: the literals of compiled templates are neither empty nor larger than an automaton allows.
     pub fn new(signals: Vec<Signal>) -> Self {
-        let mut formats: Vec<Format> = signals.iter().map(|signal| signal.format).collect();
+        let mut formats: Vec<Format> = signals
+            .iter()
+            .flat_map(|signal| signal.formats.iter().copied())
+            .collect();
         formats.sort_unstable();
         formats.dedup();
         let tables = formats
@@ -326,7 +329,7 @@ impl LevelTable {
         let mut keys = Vec::new();
         let mut families = BTreeSet::new();
         for (index, signal) in (0u16..).zip(signals) {
-            if signal.format != format || !signal.admits(level) {
+            if !signal.formats.contains(&format) || !signal.admits(level) {
                 continue;
             }
             if signal.templates.is_empty() {

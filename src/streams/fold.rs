@@ -177,6 +177,9 @@ impl<'s> Fold<'s> {
         if self.is_log() {
             self.tally.unparsed_lines += scan.unparsed_lines;
         }
+        let (zoned, unzoned) = &mut self.tally.seen.zones;
+        *zoned |= scan.zones.0;
+        *unzoned |= scan.zones.1;
         if let Some(version) = scan.version {
             let text = String::from_utf8_lossy(version.of(&scanned.block.bytes)).into_owned();
             if !self.tally.process.versions.contains(&text) {

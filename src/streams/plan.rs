@@ -101,7 +101,7 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
-            format: Format::ClickHouse,
+            format: Format::CLICKHOUSE,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -123,7 +123,7 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
-            format: Format::ClickHouse,
+            format: Format::CLICKHOUSE,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),

@@ -6,7 +6,7 @@ use std::path::Path;
 use casdiag::report::model::{Report, Role};
 use serde_json::Value;
 
-use super::{expected, folders, name, number, numbers, prose};
+use super::{dialects, expected, folders, name, number, numbers, prose};
 use crate::product::{self, codes, count, families, findings};
 
 /// Asserts what a case says in prose.
@@ -18,6 +18,9 @@ const READ: &[(&str, Check)] = &[
     ("h02-nested-codes-279-209-210", nested_codes),
     ("h03-poco-1000-displaytext-2021", fetch_failures_of_2021),
     ("h05-fatal-sig11-basedaemon-2021", two_crashes),
+    ("h08-keeper-changelog-gap", dialects::changelog_gap),
+    ("h09-etcd-snapshot-loop-capnslog", dialects::snapshot_loop),
+    ("h10-nats-applied-stuck", dialects::applied_stuck),
 ];
 
 #[test]
@@ -132,7 +135,20 @@ fn check_nodes(id: &str, expected: &Value, report: &Report) {
             .filter(move |node| node.role == role)
             .map(|node| node.id.as_str())
     };
-    assert_eq!(role(Role::Reporter).collect::<Vec<_>>(), reporters, "{id}");
+    let found: Vec<&str> = role(Role::Reporter).collect();
+    if reporters.is_empty() {
+        // Nodes that only records name: the file's own name may still name its node, and nothing else may.
+        let of_a_file = |node: &&str| {
+            let unnamed = *node == "(unnamed)";
+            unnamed
+                || by_file
+                    .keys()
+                    .any(|path| path.starts_with(&format!("{node}.")))
+        };
+        assert!(found.iter().all(of_a_file), "{id}: {found:?}");
+    } else {
+        assert_eq!(found, reporters, "{id}");
+    }
     assert!(
         role(Role::Peer).all(|peer| named.contains(&peer)),
         "{id}: {:?}",

@@ -124,7 +124,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("parquet", &["report/tables/"]),
     ("rayon", &["pipeline/"]),
     ("plotters", &["report/plots/"]),
-    ("regex", &["signals/", "rules/load"]),
+    ("regex", &["signals/", "rules/load", "parsers/declared"]),
     ("serde_json", &["report/"]),
     ("sha2", &["report/html/"]),
     ("tar", &["intake/archives/"]),
