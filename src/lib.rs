@@ -13,6 +13,8 @@ pub mod record;
 
 pub mod intake;
 
+pub mod wrappers;
+
 pub mod parsers;
 
 pub mod layout;

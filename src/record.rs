@@ -67,3 +67,61 @@ pub struct Locator {
     /// The byte of the head in the unpacked artifact, from 0.
     pub offset: u64,
 }
+
+/// Where the records of a block stand, if the block is text that was taken out of a wrapper.
+///
+/// Its records are those listed, and no line of its text begins another one: a newline that a wrapper had escaped is no
+/// line's end of the log.
+#[derive(Debug, Default)]
+pub struct Origin {
+    /// The records, in order.
+    pub starts: Vec<Start>,
+    /// How many lines of the file were read for the block.
+    pub lines: u64,
+    /// Lines that the wrapper does not wrap.
+    pub foreign: Lines,
+    /// Lines that end in CR LF.
+    pub cr_lf: Lines,
+    /// Lines longer than what is kept whole.
+    pub too_long: Lines,
+}
+
+/// The beginning of a record in unwrapped text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Where it begins in the block.
+    pub at: u32,
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// That line's first byte in the unpacked file.
+    pub offset: u64,
+    /// When the wrapper says that it was written, by the wrapper's clock.
+    pub time: Option<Timestamp>,
+}
+
+/// How many lines have something, and the first of them, from 1.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// How many.
+    pub count: u64,
+    /// The first.
+    pub first: u64,
+}
+
+impl Lines {
+    /// Adds a line.
+    pub fn note(&mut self, line: u64) {
+        if self.count == 0 {
+            self.first = line;
+        }
+        self.count += 1;
+    }
+}
+
+impl Origin {
+    /// The record in which a byte of the block lies, or the first one.
+    pub fn start_of(&self, at: usize) -> Option<&Start> {
+        let after = self.starts.partition_point(|start| start.at as usize <= at);
+        self.starts.get(after.saturating_sub(1))
+    }
+}

@@ -3,15 +3,11 @@
 //! A [`Timestamp`] is what the server's clock showed, without a zone. A [`Zone`] is attached per node where the log or
 //! the user names one. Nothing here reads the machine's clock.
 
-mod pattern;
-
 use std::cell::Cell;
 use std::fmt;
 
 use chrono::{NaiveDate, NaiveDateTime, Offset, TimeZone};
 use serde::{Serialize, Serializer};
-
-pub use pattern::StampPattern;
 
 /// Microseconds of local civil time since 1970-01-01T00:00:00 of the same clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +135,14 @@ impl Timestamp {
         )
     }
 
+    /// `YYYY.MM.DD HH:MM`, as server logs write it.
+    pub fn dotted_minute(self) -> String {
+        self.naive().map_or_else(
+            || "0000.00.00 00:00".to_owned(),
+            |n| n.format("%Y.%m.%d %H:%M").to_string(),
+        )
+    }
+
     fn naive(self) -> Option<NaiveDateTime> {
         chrono::DateTime::from_timestamp_micros(self.0).map(|at| at.naive_utc())
     }
@@ -218,7 +222,7 @@ fn pairs(digits: [u8; 8]) -> [u8; 8] {
 }
 
 /// The offset from UTC in microseconds that `Z`, `+0200`, `+02:00` or `+02` at the start of `text` names, and its length.
-fn offset(text: &[u8]) -> Option<(i64, usize)> {
+pub(crate) fn offset(text: &[u8]) -> Option<(i64, usize)> {
     let sign = match text.first()? {
         b'Z' => return Some((0, 1)),
         b'+' => 1,
@@ -274,7 +278,7 @@ fn fraction(text: &[u8]) -> (i64, usize) {
 
 /// Days since 1970-01-01 of a civil date, by the era arithmetic of the proleptic Gregorian calendar.
 #[inline]
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let shifted = if month <= 2 { year - 1 } else { year };
     let era = shifted.div_euclid(400);
     let year_of_era = shifted.rem_euclid(400);

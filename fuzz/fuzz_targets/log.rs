@@ -33,6 +33,7 @@ pub fn read(format: &str, bytes: &[u8]) {
         hashed: true,
         continues: false,
         last: true,
+        origin: None,
     };
     let scan = scanner.scan(bytes, context);
     let lines = bytes.split_inclusive(|&b| b == b'\n').count() as u64;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use crate::record::Origin;
 use crate::time::Timestamp;
 
 /// Bounds on what is held in memory at once.
@@ -35,6 +36,8 @@ pub struct Block {
     pub continues: bool,
     /// Whether the artifact ends with this block.
     pub last: bool,
+    /// Where the records stand in the artifact, if the bytes were taken out of a wrapper.
+    pub origin: Option<Box<Origin>>,
 }
 
 /// Says whether a line starts a record.
@@ -115,6 +118,7 @@ impl BlockReader {
             continues: self.continues,
             last: self.ended,
             bytes: buffer,
+            origin: None,
         };
         self.offset += u64::try_from(cut).unwrap_or(u64::MAX);
         self.continues = !self.ended && !(self.is_head)(self.read());

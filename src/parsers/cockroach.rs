@@ -33,10 +33,9 @@ struct Head<'a> {
 }
 
 fn split(line: &[u8]) -> Option<Head<'_>> {
-    let (level, time, rest) = head::short_dated(line)?;
+    let (level, time, rest) = head::short_dated(head::first_line(line))?;
     let (thread, rest) = head::number(rest)?;
-    let end = line_end(rest);
-    let (place, rest) = head::word(rest[..end].strip_prefix(b" ")?);
+    let (place, rest) = head::word(rest.strip_prefix(b" ")?);
     let place = match memchr::memchr(b'@', place) {
         Some(at) => &place[at + 1..],
         None => place,
@@ -68,11 +67,6 @@ fn tagged(text: &[u8]) -> Option<&[u8]> {
     let (_, rest) = head::bracketed(text)?;
     let (_, rest) = head::number(rest.strip_prefix(b" ")?.trim_ascii_start())?;
     Some(rest.strip_prefix(b" ").unwrap_or(rest))
-}
-
-/// How long the line is that a text begins with.
-fn line_end(text: &[u8]) -> usize {
-    memchr::memchr(b'\n', text).unwrap_or(text.len())
 }
 
 fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {

@@ -15,9 +15,9 @@ use std::sync::Mutex;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
+use super::stamps::StampPattern;
 use super::{FORMATS, Format, Spec, head};
 use crate::record::Record;
-use crate::time::StampPattern;
 use crate::vocab::Level;
 
 /// How many bytes of a line its head may fill.

@@ -3,7 +3,7 @@
 //! ```text
 //! 2015-08-19 07:02:55.942018 I | raft: c4d81f07be92a6e3 became leader at term 4                                  capnslog
 //! raft2026/11/29 16:03:07 INFO: found conflict at index 416 [existing term: 3, conflicting term: 4]         raft's own
-//! 2026-11-29T16:03:07.123Z	info	etcdserver/raft.go:77	segmented wal file	{"path":"x"}                     zap, console
+//! 2026-11-29T16:03:07.123Z\tinfo\tetcdserver/raft.go:77\tsegmented wal file\t{"path":"x"}                     zap, console
 //! {"level":"info","ts":"2026-11-29T16:03:07.123Z","logger":"raft","caller":"etcdserver/zap_raft.go:77","msg":"became"}  zap, JSON
 //! ```
 //!
@@ -47,8 +47,10 @@ fn is_own(line: &[u8]) -> bool {
 }
 
 fn is_json(line: &[u8]) -> bool {
-    line.starts_with(b"{\"level\":\"")
-        && memchr::memmem::find(&line[..line.len().min(JSON_HEAD_BYTES)], b"\"ts\":").is_some()
+    line.starts_with(b"{\"level\":\"") && {
+        let beginning = head::first_line(&line[..line.len().min(JSON_HEAD_BYTES)]);
+        memchr::memmem::find(beginning, b"\"ts\":").is_some()
+    }
 }
 
 /// The stamp, whether it names its zone, the level, and what follows: separated by tabs.
@@ -166,7 +168,7 @@ mod tests {
     fn read(line: &str) -> (String, Level, String, String) {
         let record = Format(&SPEC).parse(line.as_bytes()).unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let time = record.time.map_or_else(String::new, |time| time.short());
+        let time = record.time.map_or_else(String::new, Timestamp::short);
         let zone = if record.utc { "Z" } else { "" };
         (
             time + zone,

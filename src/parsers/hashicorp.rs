@@ -30,11 +30,13 @@ fn is_json(line: &[u8]) -> bool {
     line.starts_with(b"{\"@")
         && (line[1..].starts_with(KEY)
             || line[1..].starts_with(b"\"@caller\":\"")
-                && memchr::memmem::find(&line[..line.len().min(256)], KEY).is_some())
+                && memchr::memmem::find(head::first_line(&line[..line.len().min(256)]), KEY)
+                    .is_some())
 }
 
 /// Where the stamp begins, and what follows it from the level's bracket on.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = head::first_line(line);
     let line = line.strip_prefix(b"    ").unwrap_or(line);
     let length = match line.get(10)? {
         b'T' if head::is_dated(line, b'-') => {

@@ -3,6 +3,11 @@
 use crate::time::{Timestamp, is_between, word as eight};
 use crate::vocab::Level;
 
+/// The line that a text begins with: what decides whether it is a head must stand on it.
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
+    memchr::memchr(b'\n', text).map_or(text, |end| &text[..end])
+}
+
 /// The first word, and what follows the blanks after it.
 pub(super) fn word(text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b' ', text) {

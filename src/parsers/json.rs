@@ -46,8 +46,7 @@ impl<'a> Pairs<'a> {
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
-                b',' if depth == 0 => break,
-                b'}' | b']' if depth == 0 => break,
+                b',' | b'}' | b']' if depth == 0 => break,
                 b'}' | b']' => depth -= 1,
                 _ => {}
             }

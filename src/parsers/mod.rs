@@ -20,6 +20,7 @@ mod nats;
 mod nuraft;
 mod soak;
 mod spec;
+mod stamps;
 mod stderr;
 mod tikv;
 pub mod wal;
@@ -177,6 +178,11 @@ impl fmt::Debug for Format {
 /// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any. Those that
 /// a rules file declares are asked first: who declares one knows the file.
 pub fn sniff(sample: &[u8], declared: &[Format]) -> Option<Format> {
+    claimed(sample, declared).map(|(_, format)| format)
+}
+
+/// The format that claims most lines of a sample, and how many; `None` if none claims any.
+pub fn claimed(sample: &[u8], declared: &[Format]) -> Option<(usize, Format)> {
     let mut best: Option<(usize, Format)> = None;
     for &format in declared.iter().chain(FORMATS) {
         let claimed = format.claims(sample);
@@ -184,7 +190,7 @@ pub fn sniff(sample: &[u8], declared: &[Format]) -> Option<Format> {
             best = Some((claimed, format));
         }
     }
-    best.map(|(_, format)| format)
+    best
 }
 
 /// The lines of a sample, without their ends; a last line that the sample cuts is included.

@@ -32,6 +32,7 @@ fn split(line: &[u8]) -> Option<(Timestamp, bool, &[u8], &[u8])> {
     if line.get(10) != Some(&b'T') || !head::is_dated(line, b'-') {
         return None;
     }
+    let line = head::first_line(line);
     let (time, utc, length) = Timestamp::read_zoned(line)?;
     let (severity, rest) = head::word(line[length..].strip_prefix(b" ")?);
     let is_component = rest

@@ -18,8 +18,16 @@ fn is_head(line: &[u8]) -> bool {
     line.first() == Some(&b'[') && split(line).is_some()
 }
 
-/// The process, the text from the stamp on, the level's word, and what follows.
-fn split(line: &[u8]) -> Option<(u64, &[u8], &[u8], &[u8])> {
+struct Head<'a> {
+    process: u64,
+    /// The text from the stamp on.
+    stamp: &'a [u8],
+    level: &'a [u8],
+    message: &'a [u8],
+}
+
+fn split(line: &[u8]) -> Option<Head<'_>> {
+    let line = head::first_line(line);
     let (process, rest) = head::number(line.strip_prefix(b"[")?)?;
     let stamp = rest.strip_prefix(b"] ")?;
     if !head::is_dated(stamp, b'/') {
@@ -27,21 +35,25 @@ fn split(line: &[u8]) -> Option<(u64, &[u8], &[u8], &[u8])> {
     }
     // Whole seconds, or with a fraction.
     let end = stamp[19..].iter().position(|byte| *byte == b' ')?;
-    let (word, rest) = head::bracketed(&stamp[19 + end + 1..])?;
-    (word.len() == 3).then_some((process, stamp, word, rest))
+    let (level, rest) = head::bracketed(&stamp[19 + end + 1..])?;
+    (level.len() == 3).then_some(Head {
+        process,
+        stamp,
+        level,
+        message: rest.strip_prefix(b" ").unwrap_or(rest),
+    })
 }
 
 fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
-    let (process, stamp, word, message) = split(line)?;
-    let message = message.strip_prefix(b" ").unwrap_or(message);
-    let (logger, message) = match message.strip_prefix(b"RAFT ") {
-        Some(inner) if inner.starts_with(b"[") => (&message[..4], inner),
-        _ => (&b""[..], message),
+    let read = split(line)?;
+    let (logger, message) = match read.message.strip_prefix(b"RAFT ") {
+        Some(inner) if inner.starts_with(b"[") => (&read.message[..4], inner),
+        _ => (&b""[..], read.message),
     };
     Some(Record {
-        time: Timestamp::read(stamp).map(|(time, _)| time),
-        level: head::level(word).unwrap_or(Level::None),
-        thread: process,
+        time: Timestamp::read(read.stamp).map(|(time, _)| time),
+        level: head::level(read.level).unwrap_or(Level::None),
+        thread: read.process,
         logger,
         ..Record::bare(message, rest)
     })

@@ -29,11 +29,10 @@ struct Head<'a> {
 }
 
 fn split(line: &[u8]) -> Option<Head<'_>> {
-    let (level, time, rest) = head::short_dated(line)?;
+    let (level, time, rest) = head::short_dated(head::first_line(line))?;
     let (thread, rest) = head::number(rest)?;
     let (_, rest) = head::bracketed(rest.strip_prefix(b" ")?)?;
-    let line_end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-    let (place, after) = head::word(rest[..line_end].strip_prefix(b" ")?);
+    let (place, after) = head::word(rest.strip_prefix(b" ")?);
     let file = &place[..memchr::memchr(b':', place)?];
     // The function's name stands before the text.
     let message = match memchr::memmem::find(after, b"() ") {

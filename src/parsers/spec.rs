@@ -6,6 +6,10 @@ use crate::time::Timestamp;
 
 /// What is registered of a format: begin with [`Spec::log`] and say what differs.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a format"
+)]
 pub struct Spec {
     /// Its name in `inputs[].format` and in `rules.toml`.
     pub name: &'static str,
@@ -30,14 +34,20 @@ pub struct Spec {
     /// Whether a line starts a record.
     pub(super) is_head: fn(&[u8]) -> bool,
     /// Reads a record from its head's line, without the line's end, and the lines after it.
-    pub(super) parse: for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>,
+    pub(super) parse: Parse,
     /// The stamp of a head; the parsed record's unless given.
-    pub(super) stamp: Option<fn(&[u8]) -> Option<Timestamp>>,
+    pub(super) stamp: Option<Stamp>,
     /// How many of a sample's lines it claims; its heads unless given.
     pub(super) claims: Option<fn(&[u8]) -> usize>,
     /// The grammar of a format that a rules file declares.
     pub(super) declared: Option<&'static Declared>,
 }
+
+/// Reads a record from its head's line and the lines after it.
+pub(super) type Parse = for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>;
+
+/// Reads the stamp of a head.
+pub(super) type Stamp = fn(&[u8]) -> Option<Timestamp>;
 
 /// What it tells that a log lacks a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +62,7 @@ pub enum Absence {
 
 impl Spec {
     /// A log whose records have stamps with dates and levels.
-    pub(super) const fn log(
-        name: &'static str,
-        is_head: fn(&[u8]) -> bool,
-        parse: for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>,
-    ) -> Self {
+    pub(super) const fn log(name: &'static str, is_head: fn(&[u8]) -> bool, parse: Parse) -> Self {
         Self {
             name,
             counts_records: true,
@@ -80,7 +86,7 @@ impl Spec {
     pub(super) const fn lines(
         name: &'static str,
         is_head: fn(&[u8]) -> bool,
-        parse: for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>,
+        parse: Parse,
         claims: fn(&[u8]) -> usize,
     ) -> Self {
         Self {

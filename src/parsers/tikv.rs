@@ -21,6 +21,7 @@ fn is_head(line: &[u8]) -> bool {
         && head::is_dated(&line[1..], b'/')
         && line.get(20) == Some(&b'.')
         && line.get(31..34) == Some(b"] [")
+        && memchr::memchr(b'\n', &line[..31]).is_none()
 }
 
 fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {

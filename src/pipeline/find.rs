@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use super::Error;
-use super::inputs::useful;
-use crate::intake::{self, BlockReader, Bounds, Limits};
+use super::sniffing::useful;
+use super::wrapped::{self, Wrapped};
+use crate::intake::{self, Artifact, BlockReader, Bounds, Limits};
 use crate::layout::Choice;
 use crate::parsers::{Format, sniff};
 use crate::record::Record;
 use crate::rules::RuleBase;
 use crate::signals::Subject;
+use crate::wrappers::{StreamReader, holds};
 
 /// A record, its bytes owned.
 #[derive(Debug)]
@@ -51,6 +53,11 @@ pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, E
         _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
     };
     let (sample, _) = artifact.sample()?;
+    let logs = wrapped::logs(artifact, &sample, false, &rules.formats);
+    if !logs.is_empty() {
+        return in_logs(artifact, &logs, line)?
+            .ok_or_else(|| fault("the line belongs to no record"));
+    }
     let format =
         sniff(&sample, &rules.formats).ok_or_else(|| fault("the file is of no known format"))?;
     let (reader, _) = artifact.open()?;
@@ -76,6 +83,46 @@ pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, E
         first += lines;
     }
     Err(fault("the file has no such line"))
+}
+
+/// The record of a wrapped log that begins at a line of the file, or else the last one that begins before it.
+fn in_logs(artifact: &Artifact, logs: &[Wrapped], line: u64) -> Result<Option<RecordAt>, Error> {
+    let mut nearest: Option<RecordAt> = None;
+    for log in logs {
+        let (reader, _) = artifact.open()?;
+        // Of several logs in the file the one that the line is of; the only log may have it in pieces.
+        if logs.len() > 1 && !holds(reader, &log.layers, line) {
+            continue;
+        }
+        let (reader, _) = artifact.open()?;
+        let format = log.format;
+        let is_head = move |text: &[u8]| format.is_head(text);
+        let mut blocks = StreamReader::new(reader, &log.layers, is_head, Limits::default(), false);
+        while let Some(block) = blocks.next(Vec::new()) {
+            let starts = block
+                .origin
+                .as_deref()
+                .map_or(&[][..], |origin| &origin.starts);
+            let after = starts.partition_point(|start| start.line <= line);
+            let Some(start) = after.checked_sub(1).and_then(|at| starts.get(at)) else {
+                break;
+            };
+            let end = starts
+                .get(after)
+                .map_or(block.bytes.len(), |next| next.at as usize);
+            if nearest
+                .as_ref()
+                .is_none_or(|record| record.line < start.line)
+            {
+                nearest = Some(RecordAt {
+                    format: log.format,
+                    line: start.line,
+                    bytes: block.bytes[start.at as usize..end].to_vec(),
+                });
+            }
+        }
+    }
+    Ok(nearest)
 }
 
 /// The record that holds a line of a block, from 0: the line of its head, and its bytes.

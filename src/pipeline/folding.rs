@@ -103,9 +103,15 @@ impl<'e> Folding<'e> {
 
     /// Gives a block its lines and, in a log without dates, its day; gives its artifact its totals.
     fn place(&mut self, scanned: &mut Arc<Scanned>) {
+        let counts = self
+            .logs
+            .front()
+            .is_some_and(|(format, _)| format.spec().counts_records);
         let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
         if let Some(scanned) = Arc::get_mut(scanned) {
-            scanned.first_line = facts.lines + 1;
+            // The lines of unwrapped text are numbered as they stand in the file.
+            let is_plain = scanned.block.origin.is_none();
+            scanned.first_line = if is_plain { facts.lines + 1 } else { 1 };
             if let Some(first) = scanned.scan.first_time {
                 let dated = first.0 + self.days * DAY;
                 self.days += i64::from(self.last.is_some_and(|last| dated < last.0 - DAY / 2));
@@ -113,7 +119,7 @@ impl<'e> Folding<'e> {
                 self.last = scanned.scan.last_time.or(self.last);
             }
         }
-        facts.add(&scanned.scan);
+        facts.add(&scanned.scan, scanned.first_line - 1, counts);
     }
 
     pub(super) fn finish(mut self) -> NodeScan {

@@ -8,19 +8,20 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::sniffing::{Sniffed, fault, sniffed};
 use super::wal::Wals;
+use super::wrapped::Wrapped;
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
-use crate::intake::{
-    Artifact, Encoding, Found, Names, Place, Refused, Role, place_all, place_beside,
-};
-use crate::layout::{Choice, Wal, compare};
-use crate::parsers::{Format, sniff};
+use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::layout::{Wal, compare};
+use crate::parsers::Format;
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GrepCounts, ProblemKind, Scan};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
 use crate::time::Timestamp;
+use crate::wrappers::Layer;
 
 /// The artifacts, each looked at once.
 pub(super) struct Looked {
@@ -33,6 +34,8 @@ struct Seen {
     artifact: Artifact,
     place: Place,
     format: Option<Format>,
+    /// Its logs, if they are wrapped.
+    logs: Vec<Wrapped>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -59,22 +62,40 @@ pub(super) struct NodeScan {
 }
 
 impl ArtifactFacts {
-    /// Adds a block, in order.
-    pub(super) fn add(&mut self, scan: &Scan) {
+    /// Adds a block, in order, whose lines are numbered from `base`.
+    /// `counts`: whether its records are log records.
+    pub(super) fn add(&mut self, scan: &Scan, base: u64, counts: bool) {
         if scan.unparsed_lines > 0 {
-            self.note(ProblemKind::UnparsedLines, self.lines, scan.unparsed_lines);
+            let line = base + scan.unparsed_line;
+            self.note(ProblemKind::UnparsedLines, line, scan.unparsed_lines);
         }
         for problem in &scan.problems {
-            self.note(problem.kind, self.lines + problem.line, problem.count);
+            self.note(problem.kind, base + problem.line, problem.count);
         }
         self.lines += scan.lines;
-        self.records += scan.records;
+        self.records += if counts { scan.records } else { 0 };
         self.grep.add(scan.grep);
         if let Some((low, high)) = scan.span {
             self.span = Some(
                 self.span
                     .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
             );
+        }
+    }
+
+    /// Adds what another node's logs in the same file hold.
+    fn absorb(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.records += other.records;
+        self.grep.add(other.grep);
+        self.error = self.error.take().or(other.error);
+        if let Some((low, high)) = other.span {
+            let (a, b) = self.span.unwrap_or((low, high));
+            self.span = Some((a.min(low), b.max(high)));
+        }
+        for fault in other.problems {
+            let line = fault.line.map_or(0, |line| line - 1);
+            self.note(fault.kind, line, fault.count);
         }
     }
 
@@ -85,7 +106,10 @@ impl ArtifactFacts {
             .iter_mut()
             .find(|problem| problem.kind == kind)
         {
-            Some(problem) => problem.count += count,
+            Some(problem) => {
+                problem.count += count;
+                problem.line = problem.line.min(Some(line + 1));
+            }
             None => self.problems.push(InputFault {
                 kind,
                 line: Some(line + 1),
@@ -96,61 +120,9 @@ impl ArtifactFacts {
     }
 }
 
-/// What the first bytes of an artifact tell.
-struct Sniffed {
-    format: Option<Format>,
-    /// The node that its lines name, if they name one.
-    node: Option<String>,
-    encoding: Encoding,
-    /// The first few bytes, to know the same piece packed and unpacked.
-    start: Vec<u8>,
-    unreadable: Option<InputFault>,
-}
-
-/// How many bytes tell whether two artifacts are the same piece.
-const START_BYTES: usize = 512;
-
-/// Endings of files that may quote a log.
-const DOCUMENTS: &[&str] = &[
-    "md", "markdown", "rst", "html", "htm", "json", "xml", "csv", "tsv", "yaml", "yml", "toml",
-    "sql", "py", "sh", "rs", "cpp",
-];
-
-fn sniffed(artifact: &Artifact, rules: &RuleBase) -> Sniffed {
-    match artifact.sample() {
-        Ok((sample, encoding)) => {
-            let format = sniff(&sample, &rules.formats)
-                .filter(|_| !is_document(&artifact.path))
-                .or_else(|| empty_log(artifact, &sample));
-            Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
-            }
-        }
-        Err(error) => Sniffed {
-            format: None,
-            node: None,
-            encoding: Encoding::Plain,
-            start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
-    }
-}
-
-/// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase) -> u64 {
-    if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
-        return u64::MAX;
-    }
-    sniff(start, &rules.formats).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
-}
-
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
-    let sniffed: Vec<Sniffed> = found
+    let mut sniffed: Vec<Sniffed> = found
         .artifacts
         .par_iter()
         .map(|artifact| sniffed(artifact, rules))
@@ -162,7 +134,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         &found.artifacts,
         &mut wals,
         &is_segment,
-        &sniffed,
+        &mut sniffed,
         &plan.names,
     );
     let mut artifacts: Vec<Seen> = Vec::new();
@@ -172,14 +144,15 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         let Sniffed {
             format,
             node: _,
+            logs,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, unreadable) = if is_segment {
-            (None, None)
+        let (format, logs, unreadable) = if is_segment {
+            (None, Vec::new(), None)
         } else {
-            (format, unreadable)
+            (format, logs, unreadable)
         };
         if let Some(format) = format {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
@@ -195,6 +168,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             artifact,
             place,
             format,
+            logs,
             is_segment,
             skipped: unreadable,
         });
@@ -221,16 +195,38 @@ fn places(
     artifacts: &[Artifact],
     wals: &mut Wals,
     is_segment: &[bool],
-    sniffed: &[Sniffed],
+    sniffed: &mut [Sniffed],
     names: &Names,
 ) -> Vec<Place> {
     let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
-    let told: Vec<Option<&str>> = logs.iter().map(|&at| sniffed[at].node.as_deref()).collect();
-    let placed = place_all(&of(&logs), &told, names);
-    let beside: Vec<(&Artifact, &Place)> = of(&logs).into_iter().zip(&placed).collect();
+    let streams: Vec<(usize, Option<usize>)> = logs
+        .iter()
+        .flat_map(|&at| match sniffed[at].logs.len() {
+            0 => vec![(at, None)],
+            count => (0..count).map(|log| (at, Some(log))).collect(),
+        })
+        .collect();
+    let told = |&(at, log): &(usize, Option<usize>)| match log {
+        Some(log) => sniffed[at].logs[log].node.as_deref(),
+        None => sniffed[at].node.as_deref(),
+    };
+    let told: Vec<Option<&str>> = streams.iter().map(told).collect();
+    let paths: Vec<&Artifact> = streams.iter().map(|&(at, _)| &artifacts[at]).collect();
+    let all = place_all(&paths, &told, names);
+    let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
+    for ((at, log), place) in streams.into_iter().zip(all) {
+        if let Some(log) = log {
+            sniffed[at].logs[log].put(place.clone());
+        }
+        placed.entry(at).or_insert(place);
+    }
+    let beside: Vec<(&Artifact, &Place)> = placed
+        .iter()
+        .map(|(&at, place)| (&artifacts[at], place))
+        .collect();
     let mut places = wals.place(artifacts, &beside, names);
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
@@ -243,38 +239,8 @@ fn places(
         };
         (at, place)
     }));
-    places.extend(logs.into_iter().zip(placed));
+    places.extend(placed);
     places.into_values().collect()
-}
-
-/// Whether a file quotes logs and is none: a ticket, a report, a table.
-fn is_document(path: &str) -> bool {
-    let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
-}
-
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
-        let detail = "named like a server's log, but no record begins in its first 64 KiB";
-        InputFault::of(ProblemKind::Unreadable, detail.to_owned())
-    })
-}
-
-/// A log's empty file is a log: an empty err.log says that nothing went wrong.
-fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
-    let name = artifact.path.rsplit('/').next().unwrap_or_default();
-    let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::CLICKHOUSE)
-}
-
-fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {
-    let why = error
-        .source()
-        .map_or_else(String::new, |why| format!(": {why}"));
-    InputFault::of(kind, format!("{error}{why}"))
 }
 
 impl Looked {
@@ -294,27 +260,36 @@ impl Looked {
             .iter()
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
-        plan_logs(read.filter_map(|(artifact, seen)| {
-            Some((
-                seen.place.clone(),
-                Source {
+        plan_logs(read.flat_map(|(artifact, seen)| {
+            let source = move |stream, place: &Place, format| {
+                let source = Source {
                     artifact,
-                    format: seen.format?,
-                },
-            ))
+                    stream,
+                    format,
+                };
+                (place.clone(), source)
+            };
+            let plain = seen.format.filter(|_| seen.logs.is_empty());
+            let plain = plain.map(|format| source(0, &seen.place, format));
+            let logs = seen.logs.iter().enumerate();
+            let wrapped = logs.filter_map(move |(stream, log)| {
+                Some(source(stream, log.place.as_ref()?, log.format))
+            });
+            plain.into_iter().chain(wrapped)
         }))
     }
 
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
     pub(super) fn open(
         &self,
-        artifact: usize,
+        source: Source,
         progress: &Progress,
     ) -> Result<Box<dyn Read + Send>, String> {
-        let seen = &self.artifacts[artifact];
-        progress
-            .done
-            .fetch_add(seen.artifact.bytes, Ordering::Relaxed);
+        let seen = &self.artifacts[source.artifact];
+        // Of a file with several logs that are read one after another, each is a part of the progress.
+        let parts = u64::try_from(seen.logs.len()).unwrap_or(1).max(1);
+        let part = seen.artifact.bytes / parts;
+        progress.done.fetch_add(part, Ordering::Relaxed);
         let (reader, _) = seen
             .artifact
             .open()
@@ -324,6 +299,14 @@ impl Looked {
             Some(bytes) => Box::new(reader.take(bytes)),
             None => reader,
         })
+    }
+}
+
+impl Looked {
+    /// The wrappers around a log, and whether it is the first of its file; `None` if nothing is.
+    pub(super) fn wrapped(&self, source: Source) -> Option<(&[Layer], bool)> {
+        let log = self.artifacts[source.artifact].logs.get(source.stream)?;
+        Some((&log.layers, source.stream == 0))
     }
 }
 
@@ -345,7 +328,9 @@ pub(super) fn assemble(
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
-        facts.extend(node.artifacts);
+        for (at, found) in node.artifacts {
+            facts.entry(at).or_default().absorb(found);
+        }
         tallies.push(node.tally);
         tallies.extend(node.others);
     }
@@ -436,9 +421,19 @@ impl Seen {
             });
         }
         problems.sort_by_key(|problem| (problem.kind, problem.line));
-        let counts_records = self
-            .format
-            .is_some_and(|format| format.spec().counts_records);
+        let counts_records = self.format.iter().any(|it| it.spec().counts_records)
+            || self.logs.iter().any(|log| log.format.spec().counts_records);
+        let mut nodes: Vec<String> = Vec::new();
+        for place in self.logs.into_iter().filter_map(|log| log.place) {
+            if !nodes.contains(&place.node) {
+                nodes.push(place.node);
+            }
+        }
+        let node = if nodes.is_empty() {
+            self.place.node
+        } else {
+            nodes.join(", ")
+        };
         InputFacts {
             path: self.artifact.path,
             format: match self.format {
@@ -447,9 +442,9 @@ impl Seen {
             },
             counts_records,
             run: self.place.run,
-            node: self.place.node,
+            node,
             bytes: self.artifact.bytes,
-            records: if counts_records { found.records } else { 0 },
+            records: found.records,
             lines: found.lines,
             span: found.span,
             grep: found.grep,

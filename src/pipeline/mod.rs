@@ -6,8 +6,10 @@ mod folding;
 mod inputs;
 mod reader;
 mod run;
+mod sniffing;
 mod trial;
 mod wal;
+mod wrapped;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
@@ -116,7 +118,7 @@ pub struct Progress {
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
-        inputs::useful(name, start, &plan.layout, rules)
+        sniffing::useful(name, start, &plan.layout, rules)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }

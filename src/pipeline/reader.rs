@@ -1,6 +1,7 @@
 //! The blocks of one node's logs, one after another, the err.log side by side with its main log.
 
 use std::collections::VecDeque;
+use std::io::{self, Read};
 
 use super::Progress;
 use super::inputs::Looked;
@@ -8,6 +9,7 @@ use crate::intake::{Block, BlockReader, Limits, Role};
 use crate::parsers::Format;
 use crate::streams::{Log, Source, Stream};
 use crate::time::Timestamp;
+use crate::wrappers::StreamReader;
 
 /// One step of a node's reading, in the order in which it must be folded.
 #[derive(Debug)]
@@ -60,7 +62,13 @@ struct Pair {
 /// The pieces of one side that are still to be read.
 struct Side {
     pieces: VecDeque<Source>,
-    open: Option<(Source, BlockReader)>,
+    open: Option<(Source, Blocks)>,
+}
+
+/// The blocks of a log, as it is or as it is wrapped.
+enum Blocks {
+    Plain(Box<BlockReader>),
+    Wrapped(Box<StreamReader>),
 }
 
 impl<'p> NodeReader<'p> {
@@ -123,22 +131,29 @@ impl<'p> NodeReader<'p> {
             let Some(source) = side.pieces.pop_front() else {
                 return;
             };
-            match self.looked.open(source.artifact, self.progress) {
+            match self.looked.open(source, self.progress) {
                 Ok(reader) => {
-                    side.open = Some((
-                        source,
-                        BlockReader::new(
-                            reader,
-                            move |line: &[u8]| source.format.is_head(line),
-                            self.limits,
-                        ),
-                    ));
+                    side.open = Some((source, self.blocks(source, reader)));
                 }
                 Err(error) => self.queued.push_back(Step::Ended {
                     artifact: source.artifact,
                     error: Some(error),
                 }),
             }
+        }
+    }
+
+    fn blocks(&self, source: Source, reader: Box<dyn Read + Send>) -> Blocks {
+        let is_head = move |line: &[u8]| source.format.is_head(line);
+        match self.looked.wrapped(source) {
+            Some((layers, is_first)) => Blocks::Wrapped(Box::new(StreamReader::new(
+                reader,
+                layers,
+                is_head,
+                self.limits,
+                is_first,
+            ))),
+            None => Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits))),
         }
     }
 
@@ -175,6 +190,29 @@ impl<'p> NodeReader<'p> {
     }
 }
 
+impl Blocks {
+    fn next(&mut self, buffer: Vec<u8>) -> Option<Block> {
+        match self {
+            Self::Plain(reader) => reader.next(buffer),
+            Self::Wrapped(reader) => reader.next(buffer),
+        }
+    }
+
+    fn peek(&mut self, stamp: impl Fn(&[u8]) -> Option<Timestamp>) -> Option<Timestamp> {
+        match self {
+            Self::Plain(reader) => reader.peek(stamp),
+            Self::Wrapped(reader) => reader.peek(stamp),
+        }
+    }
+
+    fn take_error(&mut self) -> Option<(u64, io::Error)> {
+        match self {
+            Self::Plain(reader) => reader.take_error(),
+            Self::Wrapped(reader) => reader.take_error(),
+        }
+    }
+}
+
 impl Pair {
     fn new(log: Log) -> Self {
         let hashed = !log.main.pieces.is_empty() && !log.err.pieces.is_empty();
@@ -196,7 +234,7 @@ impl Side {
 }
 
 /// The stamp of the next head; the earliest possible one where there is none, so that such bytes are read first.
-fn stamp((source, reader): &mut (Source, BlockReader)) -> Timestamp {
+fn stamp((source, reader): &mut (Source, Blocks)) -> Timestamp {
     let format = source.format;
     reader
         .peek(|line| format.stamp(line))

@@ -195,6 +195,7 @@ impl<'t, 'e> Shared<'t, 'e> {
             hashed,
             continues: block.continues,
             last: block.last,
+            origin: block.origin.as_deref(),
         };
         let scan = self.scanner.scan(&block.bytes, context);
         let artifact = u32::try_from(artifact).unwrap_or(u32::MAX);

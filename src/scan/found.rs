@@ -19,6 +19,8 @@ pub struct Scan {
     pub continuation_lines: u64,
     /// Lines before the first record of the block that belong to none.
     pub unparsed_lines: u64,
+    /// The first of these, from 0.
+    pub unparsed_line: u64,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
     /// The stamp of the first record that has one, as written.

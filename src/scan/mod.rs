@@ -17,7 +17,7 @@ pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
-use crate::record::{Record, offset_in};
+use crate::record::{Lines, Origin, Record, offset_in};
 use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
@@ -72,7 +72,7 @@ impl Families {
 
 /// What is known of a block before it is scanned.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockContext {
+pub struct BlockContext<'b> {
     /// The format of its records.
     pub format: Format,
     /// Whether records must be compared with those of a twin log.
@@ -81,6 +81,8 @@ pub struct BlockContext {
     pub continues: bool,
     /// Whether the artifact ends with it.
     pub last: bool,
+    /// Where its records are, if it is unwrapped text.
+    pub origin: Option<&'b Origin>,
 }
 
 /// Whether a stamp taken to be of `before`'s day is of the day before: the nodes whose lines share a log have clocks
@@ -92,8 +94,12 @@ fn is_behind(dated: Timestamp, before: Timestamp) -> bool {
 
 impl Scanner<'_> {
     /// Scans one block.
-    pub fn scan(&self, bytes: &[u8], context: BlockContext) -> Scan {
+    pub fn scan(&self, bytes: &[u8], context: BlockContext<'_>) -> Scan {
         let mut pass = Pass::new(self, bytes, context);
+        if let Some(origin) = context.origin {
+            pass.given(origin);
+            return pass.finish();
+        }
         let format = context.format;
         let mut head = None;
         let mut line_at = 0;
@@ -160,7 +166,9 @@ impl Head {
 struct Pass<'s, 'b> {
     scanner: &'s Scanner<'s>,
     bytes: &'b [u8],
-    context: BlockContext,
+    context: BlockContext<'b>,
+    /// When the wrapper of the next record says that it was written.
+    wrapped_at: Option<Timestamp>,
     scan: Scan,
     hits: Hits,
     suspects: Suspects,
@@ -172,11 +180,12 @@ struct Pass<'s, 'b> {
 }
 
 impl<'s, 'b> Pass<'s, 'b> {
-    fn new(scanner: &'s Scanner<'s>, bytes: &'b [u8], context: BlockContext) -> Self {
+    fn new(scanner: &'s Scanner<'s>, bytes: &'b [u8], context: BlockContext<'b>) -> Self {
         Self {
             scanner,
             bytes,
             context,
+            wrapped_at: None,
             scan: Scan {
                 // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
                 entries: Vec::with_capacity(bytes.len() / 4096),
@@ -192,6 +201,63 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
     }
 
+    /// The records of unwrapped text, whose places are given.
+    fn given(&mut self, origin: &Origin) {
+        let place = |at: usize| {
+            origin
+                .starts
+                .get(at)
+                .map_or(self.bytes.len(), |it| it.at as usize)
+        };
+        let before = lines_of(&self.bytes[..place(0)]);
+        if self.context.continues {
+            self.scan.continuation_lines += before;
+        } else {
+            self.scan.unparsed_lines += before + origin.foreign.count;
+        }
+        self.scan.lines = before;
+        for (at, start) in origin.starts.iter().enumerate() {
+            let (from, end) = (place(at), place(at + 1));
+            let head = memchr::memchr(b'\n', &self.bytes[from..end]).map_or(end, |n| from + n + 1);
+            let head_line = self.scan.lines;
+            let further = lines_of(&self.bytes[head..end]);
+            self.scan.lines += 1 + further;
+            self.scan.continuation_lines += further;
+            self.wrapped_at = start.time;
+            self.record(Head::new(from, head, head_line), end);
+        }
+    }
+
+    /// Lines as the file has them, and what its wrapper said of them.
+    fn place_in_file(&mut self, origin: &Origin) {
+        let line_of = |line: u64| {
+            let mut ends = memchr_iter(b'\n', self.bytes);
+            let line = usize::try_from(line).unwrap_or(usize::MAX);
+            let at = line
+                .checked_sub(1)
+                .map_or(Some(0), |before| ends.nth(before).map(|n| n + 1));
+            let start = origin.start_of(at.unwrap_or(self.bytes.len()));
+            start.map_or(0, |start| start.line.saturating_sub(1))
+        };
+        for problem in &mut self.scan.problems {
+            problem.line = line_of(problem.line);
+        }
+        let further = [
+            (ProblemKind::CrLf, origin.cr_lf),
+            (ProblemKind::RecordTooLong, origin.too_long),
+        ];
+        for (kind, Lines { count, first }) in further {
+            if count > 0 {
+                let line = first.saturating_sub(1);
+                self.scan.problems.push(Problem { kind, line, count });
+            }
+        }
+        let first = origin.starts.first().map_or(1, |start| start.line);
+        let foreign = (origin.foreign.count > 0).then_some(origin.foreign.first);
+        self.scan.unparsed_line = foreign.unwrap_or(first).saturating_sub(1);
+        self.scan.lines = origin.lines;
+    }
+
     /// One record: the bytes from its head to `end`.
     fn record(&mut self, head: Head, end: usize) {
         let Head { start, line, .. } = head;
@@ -200,6 +266,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let Some(mut record) = parsed else {
             return;
         };
+        record.time = record.time.or(self.wrapped_at);
         if self.context.format.spec().dateless {
             self.date(&mut record);
         }
@@ -345,9 +412,18 @@ impl<'s, 'b> Pass<'s, 'b> {
         if self.context.continues {
             self.problems.note(ProblemKind::RecordTooLong, 0);
         }
-        self.scan.problems = self.problems.into_list();
+        self.scan.problems = std::mem::take(&mut self.problems).into_list();
+        if let Some(origin) = self.context.origin {
+            self.place_in_file(origin);
+        }
         self.scan
     }
+}
+
+/// How many lines a text has, one without an end included.
+fn lines_of(text: &[u8]) -> u64 {
+    let open = !text.is_empty() && !text.ends_with(b"\n");
+    u64::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u64::MAX) + u64::from(open)
 }
 
 /// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.

@@ -109,10 +109,19 @@ const AROUND_BYTES: usize = 240;
 pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     let bytes = entry.bytes.of(&scanned.block.bytes);
     let line = &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())];
+    let origin = scanned.block.origin.as_deref();
+    let start = origin.and_then(|origin| origin.start_of(entry.bytes.start as usize));
+    let (number, offset) = match start {
+        Some(start) => (start.line, start.offset),
+        None => (
+            scanned.first_line + u64::from(entry.line),
+            scanned.block.offset + u64::from(entry.bytes.start),
+        ),
+    };
     let at = Locator {
         artifact: scanned.artifact,
-        line: scanned.first_line + u64::from(entry.line),
-        offset: scanned.block.offset + u64::from(entry.bytes.start),
+        line: number,
+        offset,
     };
     Evidence {
         at,

@@ -10,6 +10,8 @@ use crate::parsers::Format;
 pub struct Source {
     /// The index of the artifact.
     pub artifact: usize,
+    /// Which of its logs, where a wrapper holds several.
+    pub stream: usize,
     /// Its format.
     pub format: Format,
 }
@@ -101,6 +103,7 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
+            stream: 0,
             format: Format::CLICKHOUSE,
         };
         let logs = plan([
@@ -123,6 +126,7 @@ mod tests {
         };
         let source = |artifact| Source {
             artifact,
+            stream: 0,
             format: Format::CLICKHOUSE,
         };
         let logs = plan([

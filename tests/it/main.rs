@@ -21,3 +21,4 @@ mod reasoning;
 mod report001;
 mod tidy;
 mod wal;
+mod wrappers;

@@ -24,6 +24,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("time", &["vocab"]),
     ("record", &["time", "vocab"]),
     ("intake", &["record", "time", "vocab"]),
+    (
+        "wrappers",
+        &["intake::Block", "intake::Limits", "record", "time"],
+    ),
     ("parsers", &["record", "time", "vocab"]),
     ("layout", &["parsers", "vocab"]),
     (
@@ -83,7 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "pipeline",
         &[
             "vocab", "time", "record", "intake", "parsers", "layout", "profile", "signals", "scan",
-            "streams", "rules", "analysis",
+            "streams", "rules", "wrappers", "analysis",
         ],
     ),
     (

@@ -1,10 +1,10 @@
 //! Stamps in any spelling, read by a pattern: `%Y-%m-%d %H:%M:%S,%f`.
 
-use super::{DAY, MINUTE, SECOND, Timestamp, days_from_civil, offset};
+use crate::time::{DAY, MINUTE, SECOND, Timestamp, days_from_civil, offset};
 
 /// A compiled pattern. A stamp without a date is a time on the first day there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StampPattern {
+pub(super) struct StampPattern {
     pieces: Vec<Piece>,
 }
 
@@ -50,7 +50,7 @@ struct Parts {
 
 impl StampPattern {
     /// Compiles a pattern; what is wrong with it otherwise.
-    pub fn compile(source: &str) -> Result<Self, String> {
+    pub(super) fn compile(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut bytes = source.bytes();
         while let Some(byte) = bytes.next() {
@@ -95,12 +95,12 @@ impl StampPattern {
     }
 
     /// Whether its stamps are times of day without a date.
-    pub fn is_dateless(&self) -> bool {
+    pub(super) fn is_dateless(&self) -> bool {
         !self.has(b'd') && !self.has(b's')
     }
 
     /// Reads the stamp that fills `text`: the stamp, and whether it names its zone, so that it is in UTC.
-    pub fn read(&self, text: &[u8]) -> Option<(Timestamp, bool)> {
+    pub(super) fn read(&self, text: &[u8]) -> Option<(Timestamp, bool)> {
         let mut parts = Parts::default();
         let mut rest = text;
         for piece in &self.pieces {

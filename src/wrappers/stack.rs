@@ -1,0 +1,168 @@
+//! The wrappers around one log, peeled off line by line.
+
+use super::json_logger::{Clock, peel as peel_json};
+use super::{Key, Layer, Message, Peeled, Wrapper, compose};
+use crate::time::Timestamp;
+
+/// A line of the file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// Its number, from 1.
+    pub(super) line: u64,
+    /// Its first byte.
+    pub(super) offset: u64,
+}
+
+/// A message with all wrappers taken off.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "a text and what is known of it")]
+pub(super) struct Text<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: Place,
+    pub(super) time: Option<Timestamp>,
+    pub(super) is_record: bool,
+    /// The log it is of, by the innermost wrapper that holds several.
+    pub(super) key: Key<&'a [u8]>,
+}
+
+/// Takes what a stack gives.
+pub(super) trait Sink {
+    /// A message.
+    fn message(&mut self, text: Text<'_>);
+    /// A further line of the message before.
+    fn inner(&mut self, text: &[u8]);
+    /// A line that is not of the wrapper.
+    fn foreign(&mut self, at: Place);
+}
+
+/// The layers with what each remembers between lines.
+#[derive(Debug)]
+pub(super) struct Stack {
+    layers: Vec<Peeler>,
+}
+
+#[derive(Debug)]
+struct Peeler {
+    layer: Layer,
+    /// Where a decoded line is written.
+    scratch: Vec<u8>,
+    clock: Clock,
+    /// Pieces of a line whose end is to come, by output, and where the first of them stands.
+    parts: [(Vec<u8>, Place); 2],
+    /// Whether the last message was of the log that is meant.
+    is_mine: bool,
+}
+
+impl Stack {
+    pub(super) fn new(layers: &[Layer]) -> Self {
+        let peeler = |layer: &Layer| Peeler {
+            layer: layer.clone(),
+            scratch: Vec::new(),
+            clock: Clock::default(),
+            parts: Default::default(),
+            is_mine: false,
+        };
+        Self {
+            layers: layers.iter().map(peeler).collect(),
+        }
+    }
+
+    /// Takes the next line, without its end.
+    pub(super) fn push(&mut self, line: &[u8], at: Place, out: &mut impl Sink) {
+        let text = Text {
+            text: line,
+            at,
+            time: None,
+            is_record: false,
+            key: Key::default(),
+        };
+        feed(&mut self.layers, text, out);
+    }
+
+    /// The input has ended: what still waits for its end.
+    pub(super) fn end(&mut self, out: &mut impl Sink) {
+        for depth in 0..self.layers.len() {
+            let (above, below) = self.layers.split_at_mut(depth + 1);
+            let Some(peeler) = above.last_mut() else {
+                continue;
+            };
+            for (part, at) in &mut peeler.parts {
+                if part.is_empty() {
+                    continue;
+                }
+                let text = Text {
+                    text: part,
+                    at: *at,
+                    time: None,
+                    is_record: false,
+                    key: Key::default(),
+                };
+                feed(below, text, out);
+                part.clear();
+            }
+        }
+    }
+}
+
+/// A line that is in pieces is not kept beyond this; what follows is a line of its own.
+const PARTS_MAX: usize = 64 << 20;
+
+fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
+    let Some((peeler, below)) = layers.split_first_mut() else {
+        return out.message(input);
+    };
+    let Peeler {
+        layer,
+        scratch,
+        clock,
+        parts,
+        is_mine,
+    } = peeler;
+    scratch.clear();
+    let message = match peel(layer, clock, input.text, scratch) {
+        Peeled::Message(message) => message,
+        Peeled::Foreign => return out.foreign(input.at),
+    };
+    *is_mine = layer.key.as_ref().is_none_or(|key| key.is(message.key));
+    if !*is_mine {
+        return;
+    }
+    let is_split = layer.wrapper.spec().is_split;
+    let mut text = Text {
+        text: message.text,
+        at: input.at,
+        time: message.time.or(input.time),
+        is_record: message.is_record,
+        key: if is_split { message.key } else { input.key },
+    };
+    let (part, part_at) = &mut parts[message.tag.min(1)];
+    if message.is_part || !part.is_empty() {
+        if part.is_empty() {
+            *part_at = input.at;
+        }
+        part.extend_from_slice(message.text);
+        if message.is_part && part.len() < PARTS_MAX {
+            return;
+        }
+        (text.text, text.at) = (part.as_slice(), *part_at);
+        feed(below, text, out);
+        part.clear();
+        return;
+    }
+    feed(below, text, out);
+}
+
+fn peel<'a>(
+    layer: &Layer,
+    clock: &mut Clock,
+    line: &'a [u8],
+    scratch: &'a mut Vec<u8>,
+) -> Peeled<'a> {
+    match layer.wrapper {
+        Wrapper::Compose => compose::peel(line),
+        Wrapper::JsonLogger => match &layer.roles {
+            Some(roles) => peel_json(roles, clock, line, scratch),
+            None => Peeled::Message(Message::of(line)),
+        },
+    }
+}
