@@ -45,6 +45,8 @@ pub struct InputFacts {
     pub path: String,
     /// Its format's name; `None` for an unknown kind.
     pub format: Option<&'static str>,
+    /// What stands around its lines, outermost first.
+    pub wrapper: Option<String>,
     /// Whether its records are log records.
     pub counts_records: bool,
     /// The run.

@@ -86,7 +86,7 @@ pub struct Origin {
     pub too_long: Lines,
 }
 
-/// The beginning of a record in unwrapped text.
+/// The beginning of a record in unwrapped text, or of lines that are of none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Start {
     /// Where it begins in the block.
@@ -95,8 +95,10 @@ pub struct Start {
     pub line: u64,
     /// That line's first byte in the unpacked file.
     pub offset: u64,
-    /// When the wrapper says that it was written, by the wrapper's clock.
+    /// When the wrapper says that it was written, in UTC.
     pub time: Option<Timestamp>,
+    /// Whether a record begins; otherwise what is left of one whose beginning is not there.
+    pub is_record: bool,
 }
 
 /// How many lines have something, and the first of them, from 1.

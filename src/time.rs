@@ -315,12 +315,38 @@ impl Zone {
         Self::Named(chrono_tz::UTC)
     }
 
+    /// The zone of a fixed offset from UTC in whole hours, under its `Etc/` name; unknown for any other.
+    pub fn of_offset(minutes: i64) -> Self {
+        let hours = minutes / 60;
+        if minutes == 0 {
+            return Self::utc();
+        }
+        if minutes % 60 != 0 {
+            return Self::Unknown;
+        }
+        // These names have the sign turned: Etc/GMT-2 is two hours ahead.
+        Self::from_name(&format!("Etc/GMT{:+}", -hours)).unwrap_or_default()
+    }
+
     /// The zone's name, if known.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Unknown | Self::Dateless => None,
             Self::Named(tz) => Some(tz.name()),
         }
+    }
+
+    /// How long it is from one local time to another, in microseconds: a clock that is set in between does not count. Where
+    /// the zone is not known, or has no such time, it is what the clocks show.
+    pub fn elapsed(self, from: Timestamp, to: Timestamp) -> i64 {
+        let offset = |at: Timestamp| {
+            let offset = self.offset_at(at.naive()?)?;
+            Some(i64::from(offset.local_minus_utc()) * SECOND)
+        };
+        let set = offset(from)
+            .zip(offset(to))
+            .map_or(0, |(before, after)| after - before);
+        to.0 - from.0 - set
     }
 
     /// The offset in force at a local time; the earlier one where clocks were set back.

@@ -146,6 +146,7 @@ pub fn place_all(artifacts: &[&Artifact], told: &[Option<&str>], names: &Names) 
     if names.runs.is_empty() {
         join_nodes_folders(told, &mut places);
     }
+    leave_out_descriptions(&mut places);
     keep_folders_apart(artifacts, &mut places);
     know_runs_from_nodes(&mut places);
     let one_run = places.windows(2).all(|pair| pair[0].run == pair[1].run);
@@ -200,6 +201,60 @@ fn join_nodes_folders(told: &[Option<&str>], places: &mut [Place]) {
     }
 }
 
+/// A name with one dot is a node's and a word on what is in the file (`ch1.console.log`), unless other logs begin alike.
+fn leave_out_descriptions(places: &mut [Place]) {
+    let name = |place: &Place| {
+        let (name, word) = place
+            .node
+            .split_once('.')
+            .filter(|_| place.node == place.log)?;
+        let is_word = !name.is_empty() && !word.is_empty() && !word.contains('.');
+        let is_named =
+            is_word && !GENERIC_STEMS.contains(&name) && node_of_stem(name) == Some(name);
+        is_named.then(|| name.to_owned())
+    };
+    let mut logs: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for place in places.iter() {
+        let node = name(place).unwrap_or_else(|| place.node.clone());
+        logs.entry((place.run.clone(), node))
+            .or_default()
+            .insert(place.log.clone());
+    }
+    for place in places {
+        let Some(name) = name(place) else { continue };
+        let alone = logs
+            .get(&(place.run.clone(), name.clone()))
+            .is_some_and(|logs| logs.len() == 1);
+        if alone {
+            place.node = name;
+        }
+    }
+}
+
+/// The pod whose container's log Kubernetes keeps under such a path: `NAMESPACE_POD_UID/CONTAINER/0.log`, or
+/// `POD_NAMESPACE_CONTAINER-ID.log`.
+fn pod<'p>(folders: &[&'p str], stem: &'p str) -> Option<&'p str> {
+    let above = folders.iter().rev().nth(1);
+    above.and_then(|folder| pod_of_folder(folder)).or_else(|| {
+        let mut parts = stem.split('_');
+        let (pod, _, container) = (parts.next()?, parts.next()?, parts.next()?);
+        let (_, id) = container.rsplit_once('-')?;
+        (parts.next().is_none() && id.len() == 64 && is_id(id)).then_some(pod)
+    })
+}
+
+/// The pod of a folder `NAMESPACE_POD_UID`.
+fn pod_of_folder(folder: &str) -> Option<&str> {
+    let mut parts = folder.split('_');
+    let (_, pod, uid) = (parts.next()?, parts.next()?, parts.next()?);
+    (parts.next().is_none() && uid.len() >= 32 && is_id(uid)).then_some(pod)
+}
+
+fn is_id(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
 /// Two files that claim the same place from different folders are of different runs, named by those folders.
 fn keep_folders_apart(artifacts: &[&Artifact], places: &mut [Place]) {
     let folder = |at: usize| {
@@ -252,10 +307,14 @@ fn place(artifact: &Artifact, told: Option<&str>, names: &Names) -> Place {
         .copied()
         .filter(|name| !is_generic(name) && !name.is_empty())
         .collect();
-    let (run, node) = match told.or_else(|| node_of_stem(stem)) {
+    let named_by = told
+        .or_else(|| pod(&folders, stem))
+        .or_else(|| node_of_stem(stem));
+    let (run, node) = match named_by {
         Some(node) => {
             // A folder of the node's own name is the node's, and no run.
-            let own = named.iter().position(|folder| *folder == node);
+            let is_own = |folder: &&str| *folder == node || pod_of_folder(folder) == Some(node);
+            let own = named.iter().position(is_own);
             let run = &named[..own.unwrap_or(named.len())];
             as_given(artifact, &folders, run, node, names)
         }

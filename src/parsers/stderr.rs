@@ -3,9 +3,10 @@
 //! ```text
 //! Logging errors to /var/log/clickhouse-server/clickhouse-server.err.log
 //! ==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x...
+//! clickhouse-1 exited with code 137
 //! ```
 //!
-//! Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
+//! The last is what compose prints where a container's output ends. Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
 //! enters `records.total`.
 
 use super::{Absence, Spec, line_record, sample_lines};
@@ -44,9 +45,21 @@ fn claims(sample: &[u8]) -> usize {
     let is_console = lines().any(|line| line.starts_with(b"{"));
     if is_console {
         0
+    } else if lines().all(is_end) {
+        // Among other lines it is anyone's.
+        lines().count()
     } else {
         lines().filter(known).count()
     }
+}
+
+/// `NAME exited with code N`.
+fn is_end(line: &[u8]) -> bool {
+    let Some(blank) = memchr::memchr(b' ', line) else {
+        return false;
+    };
+    let code = line[blank..].strip_prefix(b" exited with code ");
+    code.is_some_and(|code| !code.is_empty() && code.iter().all(u8::is_ascii_digit))
 }
 
 /// `==PID==ERROR: AddressSanitizer: ...` and the like.

@@ -95,21 +95,22 @@ fn in_logs(artifact: &Artifact, logs: &[Wrapped], line: u64) -> Result<Option<Re
             continue;
         }
         let (reader, _) = artifact.open()?;
-        let format = log.format;
-        let is_head = move |text: &[u8]| format.is_head(text);
-        let mut blocks = StreamReader::new(reader, &log.layers, is_head, Limits::default(), false);
+        let mut blocks = StreamReader::new(reader, log.reading(false), Limits::default());
         while let Some(block) = blocks.next(Vec::new()) {
             let starts = block
                 .origin
                 .as_deref()
                 .map_or(&[][..], |origin| &origin.starts);
-            let after = starts.partition_point(|start| start.line <= line);
-            let Some(start) = after.checked_sub(1).and_then(|at| starts.get(at)) else {
-                break;
+            // Where the newest line stands first, lines do not grow.
+            let before = starts
+                .iter()
+                .enumerate()
+                .filter(|(_, start)| start.line <= line);
+            let Some((at, start)) = before.max_by_key(|(_, start)| start.line) else {
+                continue;
             };
-            let end = starts
-                .get(after)
-                .map_or(block.bytes.len(), |next| next.at as usize);
+            let next = starts.get(at + 1);
+            let end = next.map_or(block.bytes.len(), |next| next.at as usize);
             if nearest
                 .as_ref()
                 .is_none_or(|record| record.line < start.line)

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::inputs::{ArtifactFacts, NodeScan};
+use super::facts::ArtifactFacts;
+use super::inputs::NodeScan;
 use crate::intake::Role;
-use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
-use crate::streams::{Fold, FoldRules, Log, Scanned, Twins};
+use crate::streams::{Fold, FoldRules, Log, Scanned, Source, Twins};
 use crate::time::{DAY, Timestamp};
 
 /// A step after its scan.
@@ -28,8 +28,8 @@ pub(super) enum Done {
 /// The folds of one node.
 pub(super) struct Folding<'e> {
     rules: FoldRules<'e>,
-    /// The logs to come: format, and whether there is an err.log to match.
-    logs: VecDeque<(Format, bool)>,
+    /// The logs to come: a piece of each, and whether there is an err.log to match.
+    logs: VecDeque<(Source, bool)>,
     fold: Option<(Fold<'e>, Twins)>,
     tally: NodeTally,
     others: Vec<NodeTally>,
@@ -44,7 +44,7 @@ impl<'e> Folding<'e> {
         let of = |log: &Log| {
             let source = log.main.pieces.first().or(log.err.pieces.first());
             let twins = !log.err.pieces.is_empty() && !log.main.pieces.is_empty();
-            source.map(|source| (source.format, twins))
+            source.map(|source| (*source, twins))
         };
         let logs = logs.iter().filter_map(of).collect();
         let (others, artifacts) = (Vec::new(), BTreeMap::new());
@@ -94,9 +94,9 @@ impl<'e> Folding<'e> {
     /// The fold of the log being read.
     fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
         if self.fold.is_none() {
-            let &(format, twins) = self.logs.front()?;
+            let &(source, twins) = self.logs.front()?;
             let tally = std::mem::take(&mut self.tally);
-            self.fold = Some((Fold::new(self.rules, tally, format), Twins::new(twins)));
+            self.fold = Some((Fold::new(self.rules, tally, source), Twins::new(twins)));
         }
         self.fold.as_mut()
     }
@@ -106,7 +106,7 @@ impl<'e> Folding<'e> {
         let counts = self
             .logs
             .front()
-            .is_some_and(|(format, _)| format.spec().counts_records);
+            .is_some_and(|(source, _)| source.format.spec().counts_records);
         let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
         if let Some(scanned) = Arc::get_mut(scanned) {
             // The lines of unwrapped text are numbered as they stand in the file.

@@ -8,20 +8,19 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
+use super::facts::ArtifactFacts;
 use super::sniffing::{Sniffed, fault, sniffed};
 use super::wal::Wals;
-use super::wrapped::Wrapped;
+use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
 use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
 use crate::layout::{Wal, compare};
 use crate::parsers::Format;
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
-use crate::scan::{GrepCounts, ProblemKind, Scan};
+use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
 use crate::streams::{Log, Source, plan as plan_logs};
-use crate::time::Timestamp;
-use crate::wrappers::Layer;
 
 /// The artifacts, each looked at once.
 pub(super) struct Looked {
@@ -41,17 +40,6 @@ struct Seen {
     skipped: Option<InputFault>,
 }
 
-/// What the scan found in one artifact.
-#[derive(Debug, Default)]
-pub(super) struct ArtifactFacts {
-    pub(super) lines: u64,
-    pub(super) error: Option<String>,
-    records: u64,
-    span: Option<(Timestamp, Timestamp)>,
-    grep: GrepCounts,
-    problems: Vec<InputFault>,
-}
-
 /// What the scan found of one node.
 #[derive(Debug)]
 pub(super) struct NodeScan {
@@ -59,65 +47,6 @@ pub(super) struct NodeScan {
     /// Nodes that lines of its logs name.
     pub(super) others: Vec<NodeTally>,
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
-}
-
-impl ArtifactFacts {
-    /// Adds a block, in order, whose lines are numbered from `base`.
-    /// `counts`: whether its records are log records.
-    pub(super) fn add(&mut self, scan: &Scan, base: u64, counts: bool) {
-        if scan.unparsed_lines > 0 {
-            let line = base + scan.unparsed_line;
-            self.note(ProblemKind::UnparsedLines, line, scan.unparsed_lines);
-        }
-        for problem in &scan.problems {
-            self.note(problem.kind, base + problem.line, problem.count);
-        }
-        self.lines += scan.lines;
-        self.records += if counts { scan.records } else { 0 };
-        self.grep.add(scan.grep);
-        if let Some((low, high)) = scan.span {
-            self.span = Some(
-                self.span
-                    .map_or((low, high), |(a, b)| (a.min(low), b.max(high))),
-            );
-        }
-    }
-
-    /// Adds what another node's logs in the same file hold.
-    fn absorb(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.records += other.records;
-        self.grep.add(other.grep);
-        self.error = self.error.take().or(other.error);
-        if let Some((low, high)) = other.span {
-            let (a, b) = self.span.unwrap_or((low, high));
-            self.span = Some((a.min(low), b.max(high)));
-        }
-        for fault in other.problems {
-            let line = fault.line.map_or(0, |line| line - 1);
-            self.note(fault.kind, line, fault.count);
-        }
-    }
-
-    /// Notes a fault whose first line, from 0, is `line`.
-    fn note(&mut self, kind: ProblemKind, line: u64, count: u64) {
-        match self
-            .problems
-            .iter_mut()
-            .find(|problem| problem.kind == kind)
-        {
-            Some(problem) => {
-                problem.count += count;
-                problem.line = problem.line.min(Some(line + 1));
-            }
-            None => self.problems.push(InputFault {
-                kind,
-                line: Some(line + 1),
-                count,
-                detail: String::new(),
-            }),
-        }
-    }
 }
 
 /// Tells every artifact's format and place.
@@ -214,7 +143,11 @@ fn places(
         None => sniffed[at].node.as_deref(),
     };
     let told: Vec<Option<&str>> = streams.iter().map(told).collect();
-    let paths: Vec<&Artifact> = streams.iter().map(|&(at, _)| &artifacts[at]).collect();
+    let path = |&(at, log): &(usize, Option<usize>)| {
+        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
+        file.unwrap_or(&artifacts[at])
+    };
+    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
     let all = place_all(&paths, &told, names);
     let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
     for ((at, log), place) in streams.into_iter().zip(all) {
@@ -261,19 +194,25 @@ impl Looked {
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
         plan_logs(read.flat_map(|(artifact, seen)| {
-            let source = move |stream, place: &Place, format| {
+            let source = move |stream, place: &Place, format, is_excerpt| {
                 let source = Source {
                     artifact,
                     stream,
                     format,
+                    is_excerpt,
                 };
                 (place.clone(), source)
             };
             let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let plain = plain.map(|format| source(0, &seen.place, format));
+            let plain = plain.map(|format| source(0, &seen.place, format, false));
             let logs = seen.logs.iter().enumerate();
             let wrapped = logs.filter_map(move |(stream, log)| {
-                Some(source(stream, log.place.as_ref()?, log.format))
+                Some(source(
+                    stream,
+                    log.place.as_ref()?,
+                    log.format,
+                    log.is_excerpt,
+                ))
             });
             plain.into_iter().chain(wrapped)
         }))
@@ -303,10 +242,32 @@ impl Looked {
 }
 
 impl Looked {
-    /// The wrappers around a log, and whether it is the first of its file; `None` if nothing is.
-    pub(super) fn wrapped(&self, source: Source) -> Option<(&[Layer], bool)> {
-        let log = self.artifacts[source.artifact].logs.get(source.stream)?;
-        Some((&log.layers, source.stream == 0))
+    /// How a log is wrapped; `None` if it is not.
+    pub(super) fn wrapped(&self, source: Source) -> Option<&Wrapped> {
+        self.artifacts[source.artifact].logs.get(source.stream)
+    }
+
+    /// What wrappers tell of the clock of a node's logs, if it is the same of all.
+    fn clock(&self, tally: &NodeTally) -> Clock {
+        let logs = self.artifacts.iter().filter(|seen| seen.is_read());
+        let told = logs.flat_map(|seen| {
+            let plain = (seen.format.is_some() && seen.logs.is_empty())
+                .then_some((&seen.place, Clock::Unknown));
+            let wrapped = seen
+                .logs
+                .iter()
+                .filter_map(|log| Some((log.place.as_ref()?, log.clock)));
+            plain.into_iter().chain(wrapped)
+        });
+        let mut told = told
+            .filter(|(place, _)| place.run == tally.run && place.node == tally.node)
+            .map(|(_, clock)| clock);
+        let first = told.next().unwrap_or_default();
+        if told.all(|clock| clock == first) {
+            first
+        } else {
+            Clock::Unknown
+        }
     }
 }
 
@@ -357,6 +318,11 @@ pub(super) fn assemble(
         tally.seen.wal = true;
         tallies.push(tally);
     }
+    let clock = |tally: &NodeTally| {
+        let node = (tally.run.clone(), tally.node.clone());
+        (node, looked.clock(tally))
+    };
+    let mut clocks: BTreeMap<(String, String), Clock> = tallies.iter().map(clock).collect();
     let inputs = looked
         .artifacts
         .into_iter()
@@ -367,7 +333,15 @@ pub(super) fn assemble(
         .into_iter()
         .map(|tally| {
             let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
+            let clock = clocks.remove(&(tally.run.clone(), tally.node.clone()));
             let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+            facts.zone = clock.unwrap_or_default().zone(facts.zone);
+            // An hour that summer takes away is no silence.
+            let zone = facts.zone;
+            facts
+                .tally
+                .gaps
+                .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
             facts.wal = found.unwrap_or_default();
             rules.count_wal(&mut facts);
             facts
@@ -409,7 +383,15 @@ fn joined(tallies: Vec<NodeTally>) -> Vec<NodeTally> {
 }
 
 impl Seen {
-    fn facts(self, found: ArtifactFacts) -> InputFacts {
+    fn facts(self, mut found: ArtifactFacts) -> InputFacts {
+        for beyond in self
+            .logs
+            .iter()
+            .map(|log| log.beyond)
+            .filter(|it| it.count > 0)
+        {
+            found.note(ProblemKind::UnparsedLines, beyond.first - 1, beyond.count);
+        }
         let mut problems = found.problems;
         problems.extend(self.skipped);
         if let Some(detail) = found.error {
@@ -423,6 +405,11 @@ impl Seen {
         problems.sort_by_key(|problem| (problem.kind, problem.line));
         let counts_records = self.format.iter().any(|it| it.spec().counts_records)
             || self.logs.iter().any(|log| log.format.spec().counts_records);
+        let wrapper = self
+            .logs
+            .first()
+            .map(|log| log.wrapper.clone())
+            .filter(|it| !it.is_empty());
         let mut nodes: Vec<String> = Vec::new();
         for place in self.logs.into_iter().filter_map(|log| log.place) {
             if !nodes.contains(&place.node) {
@@ -436,6 +423,7 @@ impl Seen {
         };
         InputFacts {
             path: self.artifact.path,
+            wrapper,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
                 None => self.is_segment.then_some(SEGMENT),

@@ -1,6 +1,7 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
 mod copies;
+mod facts;
 mod find;
 mod folding;
 mod inputs;

@@ -144,16 +144,15 @@ impl<'p> NodeReader<'p> {
     }
 
     fn blocks(&self, source: Source, reader: Box<dyn Read + Send>) -> Blocks {
-        let is_head = move |line: &[u8]| source.format.is_head(line);
         match self.looked.wrapped(source) {
-            Some((layers, is_first)) => Blocks::Wrapped(Box::new(StreamReader::new(
-                reader,
-                layers,
-                is_head,
-                self.limits,
-                is_first,
-            ))),
-            None => Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits))),
+            Some(log) => {
+                let reading = log.reading(source.stream == 0);
+                Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)))
+            }
+            None => {
+                let is_head = move |line: &[u8]| source.format.is_head(line);
+                Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
+            }
         }
     }
 

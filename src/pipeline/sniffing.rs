@@ -35,6 +35,16 @@ pub(super) fn sniffed(artifact: &Artifact, rules: &RuleBase) -> Sniffed {
         Ok((sample, encoding)) => {
             let is_document = is_document(&artifact.path);
             let logs = wrapped::logs(artifact, &sample, is_document, &rules.formats);
+            let turned = || {
+                sniff(&sample, &rules.formats)
+                    .filter(|_| !is_document)
+                    .and_then(|it| wrapped::turned(it, &sample))
+            };
+            let logs = if logs.is_empty() {
+                turned().into_iter().collect()
+            } else {
+                logs
+            };
             let format = match logs.first() {
                 Some(log) => Some(log.format),
                 None => sniff(&sample, &rules.formats)

@@ -1,8 +1,13 @@
 //! The logs in wrapped files: which there are, of which format, and where each belongs.
 
-use crate::intake::{Artifact, Place, SAMPLE_BYTES};
+use std::collections::BTreeSet;
+use std::io::Cursor;
+
+use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
 use crate::parsers::{Format, claimed, sniff};
-use crate::wrappers::{Layer, Unwrapped, detect, survey};
+use crate::record::Lines;
+use crate::time::{MINUTE, Timestamp, Zone};
+use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
 
 /// One log of a wrapped file.
 #[derive(Debug)]
@@ -13,8 +18,20 @@ pub(super) struct Wrapped {
     pub(super) format: Format,
     /// The node that its wrapper or its own lines name.
     pub(super) node: Option<String>,
+    /// Its wrappers, in words.
+    pub(super) wrapper: String,
+    /// Whether only some of its lines may be there.
+    pub(super) is_excerpt: bool,
+    /// Whether the newest line stands first.
+    is_reversed: bool,
+    /// What its wrapper tells of its clock.
+    pub(super) clock: Clock,
+    /// The file as it would lie if the log were not wrapped, where the wrapper names one.
+    pub(super) file: Option<Artifact>,
     /// What its log is called beside others of the file.
     name: String,
+    /// Lines of its file that are of logs beyond the bound on their number: noted with the first one.
+    pub(super) beyond: Lines,
     /// Where it belongs.
     pub(super) place: Option<Place>,
 }
@@ -39,41 +56,196 @@ pub(super) fn logs(
     declared: &[Format],
 ) -> Vec<Wrapped> {
     let claims = |text: &[u8]| claims(text, declared);
-    let detected = detect(sample, &claims);
+    let mut detected = detect(sample, &claims);
     if detected.logs.is_empty() || (is_document && !detected.is_most) {
         return Vec::new();
     }
-    let mut logs = detected.logs;
     // The rest of the file may hold further logs.
     if sample.len() >= SAMPLE_BYTES
         && let Ok((reader, _)) = artifact.open()
     {
-        logs = survey(reader, logs, &claims);
+        detected = survey(reader, detected, &claims);
     }
-    logs.into_iter()
-        .filter_map(|log| wrapped(log, declared))
-        .collect()
+    let logs = detected.logs.into_iter();
+    let logs = logs.filter_map(|log| wrapped(log, declared));
+    let mut logs: Vec<(Wrapped, Option<String>)> = logs.collect();
+    let paths: BTreeSet<String> = logs.iter().filter_map(|(_, path)| path.clone()).collect();
+    let shared = shared_folder(&paths);
+    for (log, path) in &mut logs {
+        log.file = path.as_ref().map(|path| beside(artifact, &path[shared..]));
+        log.look(sample);
+    }
+    if let Some((first, _)) = logs.first_mut() {
+        first.beyond = detected.beyond;
+    }
+    logs.into_iter().map(|(log, _)| log).collect()
 }
 
-fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<Wrapped> {
-    let format = sniff(&log.sample, declared)?;
+fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<String>)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let format = if log.is_text_log() {
+        Format::CLICKHOUSE
+    } else {
+        sniff(&log.sample, declared)?
+    };
+    let path = log.path().map(text);
     let key = log.key();
     let named = key
         .map(|key| text(&key.node))
         .filter(|node| !node.is_empty());
-    Some(Wrapped {
+    let name = key
+        .filter(|_| path.is_none())
+        .map_or_else(String::new, |key| {
+            format!("/{}/{}", text(&key.node), text(&key.part))
+        });
+    let wrapped = Wrapped {
         format,
         node: named.or_else(|| format.only_node(&log.sample)),
-        name: key.map_or_else(String::new, |key| {
-            format!("/{}/{}", text(&key.node), text(&key.part))
-        }),
+        wrapper: log.name(),
+        is_excerpt: log.is_excerpt(),
+        is_reversed: false,
+        clock: if log.is_text_log() {
+            Clock::Utc
+        } else {
+            Clock::Unknown
+        },
+        file: None,
+        beyond: Lines::default(),
+        name,
         place: None,
         layers: log.layers,
-    })
+    };
+    Some((wrapped, path))
+}
+
+/// How many bytes of all these paths are folders that hold all of them.
+fn shared_folder(paths: &BTreeSet<String>) -> usize {
+    let (Some(first), Some(last)) = (paths.first(), paths.last()) else {
+        return 0;
+    };
+    // What the first and the last in their order share, all share.
+    let same = first
+        .bytes()
+        .zip(last.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    first.as_bytes()[..same.min(first.len())]
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(0, |at| at + 1)
+}
+
+/// A file that would lie beside an artifact, under a path that a line in it names.
+fn beside(artifact: &Artifact, path: &str) -> Artifact {
+    let under = |whole: &str| match whole.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{path}"),
+        None => path.to_owned(),
+    };
+    Artifact {
+        relative: under(&artifact.relative),
+        whole: under(&artifact.whole),
+        ..artifact.clone()
+    }
+}
+
+/// What a wrapper tells of the clock whose stamps its records have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Clock {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// The stamps are UTC, whatever the server's zone is.
+    Utc,
+    /// The wrapper's own stamps, which name their zone, are so far from the records'.
+    Offset(Zone),
+}
+
+impl Clock {
+    /// The zone of the stamps; `named`: by the user or the log.
+    pub(super) fn zone(self, named: Zone) -> Zone {
+        match self {
+            Self::Utc => Zone::of_offset(0),
+            Self::Offset(zone) if named == Zone::Unknown => zone,
+            Self::Unknown | Self::Offset(_) => named,
+        }
+    }
+
+    /// The clock of records whose stamps are so far ahead of those of their wrapper.
+    fn of(ahead: &[i64]) -> Self {
+        // Zones differ by quarters of an hour, and a record is wrapped within a minute.
+        const QUARTER: i64 = 15 * MINUTE;
+        let quarters = |by: &i64| (by + QUARTER / 2).div_euclid(QUARTER);
+        let Some(first) = ahead.first().map(quarters) else {
+            return Self::Unknown;
+        };
+        let is_near = |by: &i64| (by - first * QUARTER).abs() <= MINUTE;
+        let zone = Zone::of_offset(first * 15);
+        if ahead.len() >= PAIRS_MIN && ahead.iter().all(is_near) && zone != Zone::Unknown {
+            Self::Offset(zone)
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// How many records must agree on how far their clock is from their wrapper's.
+const PAIRS_MIN: usize = 3;
+
+/// A file without wrappers whose newest record stands first.
+pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
+    let mut log = Wrapped {
+        layers: Vec::new(),
+        format,
+        node: format.only_node(sample),
+        wrapper: String::new(),
+        is_excerpt: false,
+        is_reversed: false,
+        clock: Clock::Unknown,
+        file: None,
+        beyond: Lines::default(),
+        name: String::new(),
+        place: None,
+    };
+    log.look(sample);
+    log.is_reversed.then_some(log)
 }
 
 impl Wrapped {
+    /// How it is read.
+    pub(super) fn reading(&self, notes_foreign: bool) -> Reading<'_> {
+        let format = self.format;
+        Reading {
+            layers: &self.layers,
+            is_head: Box::new(move |line| format.is_head(line)),
+            is_reversed: self.is_reversed,
+            notes_foreign,
+        }
+    }
+
+    /// Tells its order and its clock from the first bytes of its file.
+    fn look(&mut self, sample: &[u8]) {
+        let file = Box::new(Cursor::new(sample.to_vec()));
+        let mut reader = StreamReader::new(file, self.reading(false), Limits::default());
+        let (mut stamps, mut ahead): (Vec<Timestamp>, Vec<i64>) = (Vec::new(), Vec::new());
+        while let Some(block) = reader.next(Vec::new()) {
+            let starts = block
+                .origin
+                .as_deref()
+                .map_or(&[][..], |origin| &origin.starts);
+            for start in starts.iter().filter(|start| start.is_record) {
+                let Some(stamp) = self.format.stamp(&block.bytes[start.at as usize..]) else {
+                    continue;
+                };
+                stamps.push(stamp);
+                ahead.extend(start.time.map(|utc| stamp.0 - utc.0));
+            }
+        }
+        self.is_reversed = is_newest_first(&stamps);
+        if self.clock == Clock::Unknown {
+            self.clock = Clock::of(&ahead);
+        }
+    }
+
     /// Puts it in its place: logs that share a file do not join.
     pub(super) fn put(&mut self, mut place: Place) {
         place.log.push_str(&self.name);

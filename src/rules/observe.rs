@@ -33,6 +33,9 @@ pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
             if !node.seen.has(*format) {
                 return Some("no log of it is here".to_owned());
             }
+            if !node.seen.main && !node.seen.err && node.seen.excerpt {
+                return Some("only some lines of its log are here".to_owned());
+            }
             if loudest <= Level::Warning {
                 return None;
             }

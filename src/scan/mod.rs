@@ -4,6 +4,7 @@
 //! sequences) is left to `streams`. Text stays in the block and is pointed to.
 
 mod found;
+mod given;
 mod grep;
 mod problems;
 mod suspects;
@@ -17,7 +18,7 @@ pub use suspects::{GAP, gap};
 
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
-use crate::record::{Lines, Origin, Record, offset_in};
+use crate::record::{Origin, Record, offset_in};
 use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
@@ -201,63 +202,6 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
     }
 
-    /// The records of unwrapped text, whose places are given.
-    fn given(&mut self, origin: &Origin) {
-        let place = |at: usize| {
-            origin
-                .starts
-                .get(at)
-                .map_or(self.bytes.len(), |it| it.at as usize)
-        };
-        let before = lines_of(&self.bytes[..place(0)]);
-        if self.context.continues {
-            self.scan.continuation_lines += before;
-        } else {
-            self.scan.unparsed_lines += before + origin.foreign.count;
-        }
-        self.scan.lines = before;
-        for (at, start) in origin.starts.iter().enumerate() {
-            let (from, end) = (place(at), place(at + 1));
-            let head = memchr::memchr(b'\n', &self.bytes[from..end]).map_or(end, |n| from + n + 1);
-            let head_line = self.scan.lines;
-            let further = lines_of(&self.bytes[head..end]);
-            self.scan.lines += 1 + further;
-            self.scan.continuation_lines += further;
-            self.wrapped_at = start.time;
-            self.record(Head::new(from, head, head_line), end);
-        }
-    }
-
-    /// Lines as the file has them, and what its wrapper said of them.
-    fn place_in_file(&mut self, origin: &Origin) {
-        let line_of = |line: u64| {
-            let mut ends = memchr_iter(b'\n', self.bytes);
-            let line = usize::try_from(line).unwrap_or(usize::MAX);
-            let at = line
-                .checked_sub(1)
-                .map_or(Some(0), |before| ends.nth(before).map(|n| n + 1));
-            let start = origin.start_of(at.unwrap_or(self.bytes.len()));
-            start.map_or(0, |start| start.line.saturating_sub(1))
-        };
-        for problem in &mut self.scan.problems {
-            problem.line = line_of(problem.line);
-        }
-        let further = [
-            (ProblemKind::CrLf, origin.cr_lf),
-            (ProblemKind::RecordTooLong, origin.too_long),
-        ];
-        for (kind, Lines { count, first }) in further {
-            if count > 0 {
-                let line = first.saturating_sub(1);
-                self.scan.problems.push(Problem { kind, line, count });
-            }
-        }
-        let first = origin.starts.first().map_or(1, |start| start.line);
-        let foreign = (origin.foreign.count > 0).then_some(origin.foreign.first);
-        self.scan.unparsed_line = foreign.unwrap_or(first).saturating_sub(1);
-        self.scan.lines = origin.lines;
-    }
-
     /// One record: the bytes from its head to `end`.
     fn record(&mut self, head: Head, end: usize) {
         let Head { start, line, .. } = head;
@@ -418,12 +362,6 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.scan
     }
-}
-
-/// How many lines a text has, one without an end included.
-fn lines_of(text: &[u8]) -> u64 {
-    let open = !text.is_empty() && !text.ends_with(b"\n");
-    u64::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u64::MAX) + u64::from(open)
 }
 
 /// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.

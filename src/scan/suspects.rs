@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::Scan;
-use crate::time::{SECOND, Timestamp};
+use crate::time::{DAY, MINUTE, SECOND, Timestamp};
 
 /// How far a stamp must be from its neighbours. Threads and writes reorder records by milliseconds.
 const JUMP: i64 = 60 * SECOND;
@@ -33,6 +33,9 @@ struct Run {
     first_entry: Option<usize>,
     records: usize,
     span: (Timestamp, Timestamp),
+    /// The stamp of its first record, and whether none is before the one before it.
+    first: Timestamp,
+    is_ordered: bool,
     /// The stamp of its last record.
     last: Timestamp,
     /// Stretches without a record before it and in it.
@@ -48,6 +51,14 @@ impl Suspects {
         };
         let near = (time.0 - base.0).abs() <= JUMP;
         if near {
+            if let Some(run) = self.run.take_if(|run| run.is_hour_again(base)) {
+                // The gaps between its records are true, the one before it is not known.
+                scan.gaps.extend(run.gaps);
+                scan.gaps.extend(gap(run.last, time));
+                let span = (run.span.0.min(time), run.span.1.max(time));
+                self.accept(time, span, scan);
+                return false;
+            }
             if let Some(run) = self.run.take() {
                 let from = run.first_entry.unwrap_or(scan.entries.len());
                 for entry in &mut scan.entries[from..] {
@@ -62,11 +73,14 @@ impl Suspects {
             first_entry: None,
             records: 0,
             span: (time, time),
+            first: time,
+            is_ordered: true,
             last: base,
             gaps: Vec::new(),
         });
         run.records += 1;
         run.span = (run.span.0.min(time), run.span.1.max(time));
+        run.is_ordered &= run.records == 1 || time >= run.last;
         run.gaps.extend(gap(run.last, time));
         run.last = time;
         if run.records > RUN_MAX {
@@ -98,6 +112,20 @@ impl Suspects {
         scan.last_time = Some(time);
         let (low, high) = scan.span.unwrap_or(span);
         scan.span = Some((low.min(span.0), high.max(span.1)));
+    }
+}
+
+impl Run {
+    /// Whether it is the hour that a clock shows a second time where summer ends, after a record at `base`: nearly all zones
+    /// set their clocks in the night to a Sunday.
+    fn is_hour_again(&self, base: Timestamp) -> bool {
+        const HOUR: i64 = 60 * MINUTE;
+        // 1970-01-01 was a Thursday.
+        let is_sunday = (base.0.div_euclid(DAY) + 4).rem_euclid(7) == 0;
+        let is_night = base.0.rem_euclid(DAY) < 4 * HOUR;
+        let back = base.0 - self.first.0;
+        let is_hour = (0..=HOUR + JUMP).contains(&back);
+        is_sunday && is_night && is_hour && self.is_ordered && self.records > 1
     }
 }
 

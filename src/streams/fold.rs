@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
 use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
-use super::{Scanned, mask};
+use super::{Scanned, Source, mask};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch};
@@ -45,6 +45,8 @@ pub struct Fold<'s> {
     /// Nodes that lines name beside the one the path does.
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
+    /// Whether only some of the log's lines are here, so that what is not may still have been.
+    is_excerpt: bool,
     contexts: Contexts,
     /// The artifact of the last block of the main log, and its last stamp.
     last: Option<(u32, Timestamp)>,
@@ -65,12 +67,13 @@ impl FoldRules<'_> {
 
 impl<'s> Fold<'s> {
     /// Goes on with a node's tallies.
-    pub fn new(rules: FoldRules<'s>, tally: NodeTally, format: Format) -> Self {
+    pub fn new(rules: FoldRules<'s>, tally: NodeTally, source: Source) -> Self {
         Self {
             rules,
             tally,
             others: BTreeMap::new(),
-            format,
+            format: source.format,
+            is_excerpt: source.is_excerpt,
             contexts: Contexts::new(rules.signals),
             last: None,
         }
@@ -164,7 +167,9 @@ impl<'s> Fold<'s> {
         if scan.records > 0 {
             seen.note_kept(self.format);
         }
-        if self.format.spec().counts_records && main {
+        if self.is_excerpt {
+            seen.excerpt |= self.format.spec().counts_records;
+        } else if self.format.spec().counts_records && main {
             seen.main = true;
             for level in Level::ALL {
                 if scan.levels[level.index()] > 0 {

@@ -14,6 +14,8 @@ pub struct Source {
     pub stream: usize,
     /// Its format.
     pub format: Format,
+    /// Whether only some of its lines are here.
+    pub is_excerpt: bool,
 }
 
 /// The pieces of one log file, oldest first.
@@ -105,6 +107,7 @@ mod tests {
             artifact,
             stream: 0,
             format: Format::CLICKHOUSE,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -128,6 +131,7 @@ mod tests {
             artifact,
             stream: 0,
             format: Format::CLICKHOUSE,
+            is_excerpt: false,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),

@@ -10,14 +10,12 @@ use super::json_logger::Roles;
 use super::reader::LineReader;
 use super::stack::{Place, Sink, Stack, Text};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
+use crate::record::Lines;
 
 /// How deep wrappers may stand in each other.
 const DEPTH_MAX: usize = 6;
 
-/// One line in so many must have a wrapper for it to be tried: what a wrapper holds may have lines without it.
-const SHARE: usize = 5;
-
-/// How many logs of one file are told apart; the lines of further ones are counted as lines of none.
+/// How many logs of one file are told apart: each is one more pass over the file. The lines of further ones are counted.
 const STREAMS_MAX: usize = 256;
 
 /// How much of each log is kept to tell its format, in bytes.
@@ -42,12 +40,44 @@ pub struct Detected {
     pub logs: Vec<Unwrapped>,
     /// Whether most lines are wrapped.
     pub is_most: bool,
+    /// Lines of logs beyond the bound on how many are told apart.
+    pub beyond: Lines,
 }
 
 /// Tells how many lines of a text are of a known format.
 pub type Claims<'c> = &'c dyn Fn(&[u8]) -> usize;
 
 impl Unwrapped {
+    /// Whether it is a log of `ClickHouse` whatever its lines look like: what is in a message is not of the log's form.
+    pub fn is_text_log(&self) -> bool {
+        self.layers
+            .last()
+            .is_some_and(|layer| layer.wrapper == Wrapper::JsonLogger)
+    }
+
+    /// The names of its wrappers, outermost first.
+    pub fn name(&self) -> String {
+        let names = self.layers.iter().map(|layer| layer.wrapper.spec().name);
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether only some of its lines may be there.
+    pub fn is_excerpt(&self) -> bool {
+        self.layers
+            .iter()
+            .any(|layer| layer.wrapper.spec().is_excerpt)
+    }
+
+    /// The file it was in, where its wrapper names one.
+    pub fn path(&self) -> Option<&[u8]> {
+        let layer = self
+            .layers
+            .iter()
+            .rev()
+            .find(|layer| layer.wrapper == Wrapper::GrepPath)?;
+        layer.key.as_ref().map(|key| key.part.as_slice())
+    }
+
     /// The key of its innermost wrapper that holds several logs.
     pub fn key(&self) -> Option<&Key<Vec<u8>>> {
         self.layers
@@ -68,23 +98,18 @@ pub fn detect(sample: &[u8], claims: Claims<'_>) -> Detected {
     Detected {
         is_most: best.is_most,
         logs: best.logs,
+        beyond: Lines::default(),
     }
 }
 
-/// Reads all of a file whose `logs` were told from its beginning, if others may follow further on.
-pub fn survey(
-    reader: Box<dyn Read + Send>,
-    logs: Vec<Unwrapped>,
-    claims: Claims<'_>,
-) -> Vec<Unwrapped> {
+/// Reads all of a file whose logs were told from its beginning, if others may follow further on.
+pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'_>) -> Detected {
     let is_split = |layer: &Layer| layer.wrapper.spec().is_split;
-    let Some(first) = logs.first() else {
-        return logs;
+    let layers = detected.logs.first().map_or(&[][..], |log| &log.layers);
+    let Some(split) = layers.iter().position(is_split) else {
+        return detected;
     };
-    let Some(split) = first.layers.iter().position(is_split) else {
-        return logs;
-    };
-    let mut prefix = first.layers[..=split].to_vec();
+    let mut prefix = layers[..=split].to_vec();
     prefix[split].key = None;
     let mut stack = Stack::new(&prefix);
     let mut found = Samples::default();
@@ -93,10 +118,14 @@ pub fn survey(
         stack.push(line.text, line.at, &mut found);
     }
     stack.end(&mut found);
+    let wrapper = prefix[split].wrapper;
     prefix.pop();
-    found
-        .logs(&prefix, logs[0].layers[split].wrapper, 0, claims)
-        .1
+    let beyond = found.beyond;
+    Detected {
+        logs: found.logs(&prefix, wrapper, 0, claims).1,
+        is_most: detected.is_most,
+        beyond,
+    }
 }
 
 /// What was found of a text.
@@ -126,10 +155,10 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
     let count = lines().count();
     for spec in WRAPPERS {
         let wrapped = lines().filter(|line| (spec.claims)(line)).count();
-        if wrapped == 0 || wrapped * SHARE < count {
+        if wrapped == 0 || wrapped.saturating_mul(spec.share) < count {
             continue;
         }
-        let Some(layer) = layer(spec, lines()) else {
+        let Some(layer) = Layer::of(spec, lines()) else {
             continue;
         };
         let mut stack = Stack::new(std::slice::from_ref(&layer));
@@ -153,25 +182,28 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
     best
 }
 
-/// A wrapper as these lines have it.
-fn layer<'a>(spec: &Spec, lines: impl Iterator<Item = &'a [u8]>) -> Option<Layer> {
-    let roles = match spec.wrapper {
-        Wrapper::JsonLogger => Some(Arc::new(Roles::of(
-            lines.filter(|it| it.starts_with(b"{")),
-        )?)),
-        Wrapper::Compose => None,
-    };
-    Some(Layer {
-        wrapper: spec.wrapper,
-        key: None,
-        roles,
-    })
+impl Layer {
+    /// A wrapper as these lines have it; `None` if they do not tell how it is to be read.
+    pub fn of<'a>(spec: &Spec, lines: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        let roles = if spec.wrapper == Wrapper::JsonLogger {
+            let objects = lines.filter(|line| line.starts_with(b"{"));
+            Some(Arc::new(Roles::of(objects)?))
+        } else {
+            None
+        };
+        Some(Self {
+            wrapper: spec.wrapper,
+            key: None,
+            roles,
+        })
+    }
 }
 
 /// The beginnings of the logs in a text.
 #[derive(Default)]
 struct Samples {
     samples: BTreeMap<Key<Vec<u8>>, Vec<u8>>,
+    beyond: Lines,
     last: Option<Key<Vec<u8>>>,
 }
 
@@ -223,6 +255,7 @@ impl Sink for Samples {
             let key = text.key.to_owned();
             if self.samples.len() >= STREAMS_MAX && !self.samples.contains_key(&key) {
                 self.last = None;
+                self.beyond.note(text.at.line);
                 return;
             }
             self.samples.entry(key.clone()).or_default();

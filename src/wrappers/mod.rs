@@ -7,15 +7,26 @@
 //! What an escape hid (a newline in a JSON text, `#012` of syslog) is text of its record and never begins another one. And
 //! whatever was taken off, a record is cited where it stands in the file.
 
+mod ansi;
+mod client;
 mod compose;
+mod container;
 mod detect;
+mod grep;
+mod journal;
 mod json;
 mod json_logger;
+mod kubectl;
 mod reader;
+mod reversal;
 mod stack;
+mod stamp;
+mod syslog;
+mod table;
 
 pub use detect::{Claims, Detected, Unwrapped, detect, survey};
-pub use reader::{StreamReader, holds};
+pub use reader::{IsHead, Reading, StreamReader, holds};
+pub use reversal::is_newest_first;
 
 use std::sync::Arc;
 
@@ -25,10 +36,32 @@ use json_logger::Roles;
 /// A kind of wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wrapper {
-    /// `service-1  | ` of docker compose and of swarm.
-    Compose,
     /// The JSON logger of `ClickHouse`.
     JsonLogger,
+    /// Escape sequences of a terminal.
+    Ansi,
+    /// A stamp with a zone: GitHub Actions, `docker logs -t`, `kubectl logs --timestamps`.
+    Stamp,
+    /// `service-1  | ` of docker compose and of swarm.
+    Compose,
+    /// `[pod/name/container] ` of kubectl.
+    Kubectl,
+    /// The json-file of docker.
+    DockerJson,
+    /// What the runtimes of Kubernetes write.
+    Cri,
+    /// Syslog, and the short forms of `journalctl`.
+    Syslog,
+    /// The journal as JSON.
+    JournalJson,
+    /// The path before a line that grep found.
+    GrepPath,
+    /// The number before a line that grep found.
+    GrepNumber,
+    /// `[host] ` of a client that prints servers' logs.
+    Client,
+    /// A column with the time before the line, as dashboards have it.
+    Table,
 }
 
 /// What is registered of a wrapper.
@@ -40,6 +73,10 @@ pub struct Spec {
     pub name: &'static str,
     /// Whether it holds several logs line by line, told apart by a key.
     pub is_split: bool,
+    /// One line in so many must have it for it to be tried: what a wrapper holds may have lines without it.
+    share: usize,
+    /// Whether only some of a log's lines may be there.
+    pub is_excerpt: bool,
     /// Whether a line, without its end, is wrapped in it.
     claims: fn(&[u8]) -> bool,
 }
@@ -47,26 +84,115 @@ pub struct Spec {
 /// Every wrapper, in the order in which ties of detection are decided.
 pub const WRAPPERS: &[Spec] = &[
     Spec {
-        wrapper: Wrapper::Compose,
-        name: "docker-compose",
-        is_split: true,
-        claims: compose::claims,
-    },
-    Spec {
         wrapper: Wrapper::JsonLogger,
         name: "json-logger",
         is_split: false,
+        share: 5,
+        is_excerpt: false,
         claims: json_logger::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Ansi,
+        name: "terminal-colors",
+        is_split: false,
+        share: usize::MAX,
+        is_excerpt: false,
+        claims: ansi::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Stamp,
+        name: "stamped-lines",
+        is_split: false,
+        share: 5,
+        is_excerpt: false,
+        claims: stamp::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Compose,
+        name: "docker-compose",
+        is_split: true,
+        share: 5,
+        is_excerpt: false,
+        claims: compose::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Kubectl,
+        name: "kubectl",
+        is_split: true,
+        share: 5,
+        is_excerpt: false,
+        claims: kubectl::claims,
+    },
+    Spec {
+        wrapper: Wrapper::DockerJson,
+        name: "docker-json-file",
+        is_split: false,
+        share: 5,
+        is_excerpt: false,
+        claims: container::claims_json,
+    },
+    Spec {
+        wrapper: Wrapper::Cri,
+        name: "cri",
+        is_split: false,
+        share: 5,
+        is_excerpt: false,
+        claims: container::claims_cri,
+    },
+    Spec {
+        wrapper: Wrapper::Syslog,
+        name: "syslog",
+        is_split: true,
+        share: 50,
+        is_excerpt: false,
+        claims: syslog::claims,
+    },
+    Spec {
+        wrapper: Wrapper::JournalJson,
+        name: "journal-json",
+        is_split: true,
+        share: 5,
+        is_excerpt: false,
+        claims: journal::claims,
+    },
+    Spec {
+        wrapper: Wrapper::GrepPath,
+        name: "grep-path",
+        is_split: true,
+        share: 5,
+        is_excerpt: true,
+        claims: grep::claims_path,
+    },
+    Spec {
+        wrapper: Wrapper::GrepNumber,
+        name: "grep-number",
+        is_split: false,
+        share: 5,
+        is_excerpt: true,
+        claims: grep::claims_number,
+    },
+    Spec {
+        wrapper: Wrapper::Client,
+        name: "client-logs",
+        is_split: true,
+        share: 50,
+        is_excerpt: true,
+        claims: client::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Table,
+        name: "table",
+        is_split: false,
+        share: 5,
+        is_excerpt: true,
+        claims: table::claims,
     },
 ];
 
 impl Wrapper {
     /// What is registered of this wrapper.
     pub fn spec(self) -> &'static Spec {
-        match self {
-            Self::Compose => &WRAPPERS[0],
-            Self::JsonLogger => &WRAPPERS[1],
-        }
+        &WRAPPERS[self as usize]
     }
 }
 
@@ -110,6 +236,12 @@ impl Key<Vec<u8>> {
 enum Peeled<'a> {
     /// A message, or a piece of one.
     Message(Message<'a>),
+    /// A further line of the message before.
+    Inner(&'a [u8]),
+    /// Nothing of any log: a rule of a table, a note of the collector.
+    Frame,
+    /// Lines are left out here.
+    Gap,
     /// It is not of this wrapper.
     Foreign,
 }
@@ -141,6 +273,18 @@ impl<'a> Message<'a> {
             is_part: false,
             is_record: false,
             tag: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapper_stands_at_its_place_in_the_registry() {
+        for spec in WRAPPERS {
+            assert_eq!(spec.wrapper.spec().name, spec.name);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::Layer;
+use super::reversal::Reversal;
 use super::stack::{Place, Sink, Stack, Text};
 use crate::intake::{Block, Limits};
 use crate::record::{Origin, Start};
@@ -52,8 +53,20 @@ pub(super) struct Line<'a> {
     is_cut: bool,
 }
 
-/// Says whether a line of the log starts a record.
-type IsHead = Box<dyn Fn(&[u8]) -> bool + Send>;
+/// Tells whether a line starts a record.
+pub type IsHead = Box<dyn Fn(&[u8]) -> bool + Send>;
+
+/// How one log of a file is read.
+pub struct Reading<'l> {
+    /// What stands around it.
+    pub layers: &'l [Layer],
+    /// Whether a line of it starts a record.
+    pub is_head: IsHead,
+    /// Whether the newest line stands first.
+    pub is_reversed: bool,
+    /// Whether lines of no log are noted here, or with another log of the file.
+    pub notes_foreign: bool,
+}
 
 /// The text unwrapped and not yet handed out.
 struct Unwrapping {
@@ -62,6 +75,10 @@ struct Unwrapping {
     notes_foreign: bool,
     text: Vec<u8>,
     origin: Origin,
+    /// Whether lines were left out and no record has begun since.
+    is_torn: bool,
+    /// What is collected where the newest line stands first.
+    reversal: Option<Reversal>,
 }
 
 impl LineReader {
@@ -149,23 +166,22 @@ impl LineReader {
 }
 
 impl StreamReader {
-    /// Starts at the beginning of `reader`. `is_head` says whether a line of the log starts a record; `notes_foreign`
-    /// whether lines of no log are noted here, or with another log of the file.
-    pub fn new(
-        reader: Box<dyn Read + Send>,
-        layers: &[Layer],
-        is_head: impl Fn(&[u8]) -> bool + Send + 'static,
-        limits: Limits,
-        notes_foreign: bool,
-    ) -> Self {
+    /// Starts at the beginning of `reader`.
+    pub fn new(reader: Box<dyn Read + Send>, log: Reading<'_>, limits: Limits) -> Self {
+        // Without wrappers only whole records change places: of a row that is wrapped each line is a message.
+        let reversal = log
+            .is_reversed
+            .then(|| Reversal::new(log.layers.is_empty()));
         Self {
             lines: LineReader::new(reader, limits.record_bytes),
-            stack: Stack::new(layers),
+            stack: Stack::new(log.layers),
             text: Unwrapping {
-                is_head: Box::new(is_head),
-                notes_foreign,
+                is_head: log.is_head,
+                notes_foreign: log.notes_foreign,
                 text: Vec::new(),
                 origin: Origin::default(),
+                is_torn: false,
+                reversal,
             },
             limits,
             continues: false,
@@ -177,7 +193,12 @@ impl StreamReader {
     /// The stamp of the first record to come, as `stamp` reads it.
     pub fn peek(&mut self, stamp: impl Fn(&[u8]) -> Option<Timestamp>) -> Option<Timestamp> {
         self.fill();
-        let first = self.text.origin.starts.first()?;
+        let first = self
+            .text
+            .origin
+            .starts
+            .iter()
+            .find(|start| start.is_record)?;
         stamp(self.text.text.get(first.at as usize..)?).or(first.time)
     }
 
@@ -229,7 +250,16 @@ impl StreamReader {
 
     /// Unwraps until a block can be cut at a record, or the input ends.
     fn fill(&mut self) {
+        let is_given = !self.text.text.is_empty();
         while !self.ended {
+            if let Some(reversal) = &self.text.reversal {
+                if is_given {
+                    return;
+                }
+                if reversal.is_full() {
+                    return self.text.reverse();
+                }
+            }
             let text = &self.text;
             let last = text
                 .origin
@@ -243,7 +273,7 @@ impl StreamReader {
             let Some(line) = self.lines.next() else {
                 self.stack.end(&mut self.text);
                 self.ended = true;
-                return;
+                return self.text.reverse();
             };
             let origin = &mut self.text.origin;
             if line.cr_lf && self.text.notes_foreign {
@@ -254,8 +284,9 @@ impl StreamReader {
             }
             let before = self.text.text.len();
             self.stack.push(line.text, line.at, &mut self.text);
-            self.text.origin.lines += u64::from(self.text.text.len() > before);
-            if !line.is_ended && !line.is_cut && self.text.text.len() > before {
+            let is_mine = self.text.text.len() > before;
+            self.text.origin.lines += u64::from(is_mine);
+            if is_mine && !line.is_ended && !line.is_cut {
                 // The file ends inside this line.
                 self.text.text.pop();
             }
@@ -293,23 +324,50 @@ impl Sink for Given {
     fn foreign(&mut self, _at: Place) {}
 }
 
+impl Unwrapping {
+    /// Puts what was collected in the order of time.
+    fn reverse(&mut self) {
+        let Some(mut reversal) = self.reversal.take() else {
+            return;
+        };
+        // The lines are counted, the records are told anew.
+        reversal.newest_last(|text| self.message(text));
+        self.reversal = Some(reversal);
+    }
+}
+
 impl Sink for Unwrapping {
     fn message(&mut self, message: Text<'_>) {
-        if message.is_record || (self.is_head)(message.text) {
+        let is_record = message.is_record || (self.is_head)(message.text);
+        if let Some(reversal) = &mut self.reversal {
+            self.origin.lines += 1;
+            return reversal.message(message, is_record);
+        }
+        if is_record || self.is_torn {
             self.origin.starts.push(Start {
                 at: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
                 line: message.at.line,
                 offset: message.at.offset,
                 time: message.time,
+                is_record,
             });
+            self.is_torn = false;
         }
         self.text.extend_from_slice(message.text);
         self.text.push(b'\n');
     }
 
     fn inner(&mut self, text: &[u8]) {
+        if let Some(reversal) = &mut self.reversal {
+            self.origin.lines += 1;
+            return reversal.inner(text);
+        }
         self.text.extend_from_slice(text);
         self.text.push(b'\n');
+    }
+
+    fn gap(&mut self) {
+        self.is_torn = self.reversal.is_none();
     }
 
     fn foreign(&mut self, at: Place) {

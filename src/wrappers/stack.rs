@@ -1,7 +1,10 @@
 //! The wrappers around one log, peeled off line by line.
 
 use super::json_logger::{Clock, peel as peel_json};
-use super::{Key, Layer, Message, Peeled, Wrapper, compose};
+use super::{
+    Key, Layer, Message, Peeled, Wrapper, ansi, client, compose, container, grep, journal, kubectl,
+    stamp, syslog, table,
+};
 use crate::time::Timestamp;
 
 /// A line of the file.
@@ -31,6 +34,8 @@ pub(super) trait Sink {
     fn message(&mut self, text: Text<'_>);
     /// A further line of the message before.
     fn inner(&mut self, text: &[u8]);
+    /// Lines are left out here.
+    fn gap(&mut self) {}
     /// A line that is not of the wrapper.
     fn foreign(&mut self, at: Place);
 }
@@ -47,6 +52,8 @@ struct Peeler {
     /// Where a decoded line is written.
     scratch: Vec<u8>,
     clock: Clock,
+    /// The path of the line before.
+    path: Vec<u8>,
     /// Pieces of a line whose end is to come, by output, and where the first of them stands.
     parts: [(Vec<u8>, Place); 2],
     /// Whether the last message was of the log that is meant.
@@ -59,6 +66,7 @@ impl Stack {
             layer: layer.clone(),
             scratch: Vec::new(),
             clock: Clock::default(),
+            path: Vec::new(),
             parts: Default::default(),
             is_mine: false,
         };
@@ -115,12 +123,21 @@ fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
         layer,
         scratch,
         clock,
+        path,
         parts,
         is_mine,
     } = peeler;
     scratch.clear();
-    let message = match peel(layer, clock, input.text, scratch) {
+    let message = match peel(layer, clock, path, input.text, scratch) {
         Peeled::Message(message) => message,
+        Peeled::Inner(text) => {
+            if *is_mine {
+                out.inner(text);
+            }
+            return;
+        }
+        Peeled::Frame => return,
+        Peeled::Gap => return out.gap(),
         Peeled::Foreign => return out.foreign(input.at),
     };
     *is_mine = layer.key.as_ref().is_none_or(|key| key.is(message.key));
@@ -128,6 +145,10 @@ fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
         return;
     }
     let is_split = layer.wrapper.spec().is_split;
+    if layer.wrapper == Wrapper::GrepPath && layer.key.is_none() && *path != message.key.part {
+        path.clear();
+        path.extend_from_slice(message.key.part);
+    }
     let mut text = Text {
         text: message.text,
         at: input.at,
@@ -155,11 +176,26 @@ fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
 fn peel<'a>(
     layer: &Layer,
     clock: &mut Clock,
+    path: &[u8],
     line: &'a [u8],
     scratch: &'a mut Vec<u8>,
 ) -> Peeled<'a> {
     match layer.wrapper {
+        Wrapper::Ansi => ansi::peel(line, scratch),
+        Wrapper::Stamp => stamp::peel(line),
         Wrapper::Compose => compose::peel(line),
+        Wrapper::Kubectl => kubectl::peel(line),
+        Wrapper::DockerJson => container::peel_json(line, scratch),
+        Wrapper::Cri => container::peel_cri(line),
+        Wrapper::Syslog => syslog::peel(line, scratch),
+        Wrapper::JournalJson => journal::peel(line, scratch),
+        Wrapper::GrepPath => {
+            let known = layer.key.as_ref().map(|key| key.part.as_slice());
+            grep::peel_path(line, known.or(Some(path)))
+        }
+        Wrapper::GrepNumber => grep::peel_number(line),
+        Wrapper::Client => client::peel(line, scratch),
+        Wrapper::Table => table::peel(line, scratch),
         Wrapper::JsonLogger => match &layer.roles {
             Some(roles) => peel_json(roles, clock, line, scratch),
             None => Peeled::Message(Message::of(line)),

@@ -123,6 +123,7 @@ impl Context<'_> {
         inputs.extend(self.analysis.refused.iter().map(|refused| Input {
             path: refused.path.clone(),
             format: "refused".to_owned(),
+            wrapper: None,
             run: ".".to_owned(),
             node: UNNAMED.to_owned(),
             bytes: 0,
@@ -145,6 +146,7 @@ impl Context<'_> {
         Input {
             path: facts.path.clone(),
             format: facts.format.unwrap_or("unknown").to_owned(),
+            wrapper: facts.wrapper.clone(),
             run: facts.run.clone(),
             node: facts.node.clone(),
             bytes: facts.bytes,
@@ -166,7 +168,7 @@ impl Context<'_> {
         let mut nodes: Vec<Node> = Vec::new();
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            if tally.node != UNNAMED && (tally.seen.main || tally.seen.err) {
+            if tally.node != UNNAMED && tally.seen.is_log() {
                 reporters.insert((&tally.run, &tally.node));
                 nodes.push(node(&tally.run, &tally.node, Role::Reporter, tally.records));
             }
@@ -211,7 +213,7 @@ impl Context<'_> {
         let several = runs.len() > 1;
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            if tally.records == 0 && !tally.seen.main && !tally.seen.err {
+            if tally.records == 0 && !tally.seen.is_log() {
                 continue;
             }
             records.total += tally.records;

@@ -129,7 +129,7 @@ fn file(sheet: &Sheet<'_>, input: &Input, page: &mut Markup) {
     page.el("tr", &[("class", "it"), ("data-n", &place)], |page| {
         page.el("td", &[], |page| {
             page.leaf("code", &[("class", "log")], &input.path);
-            page.leaf("span", &[("class", "dim")], &input.format);
+            page.leaf("span", &[("class", "dim")], &input.kind());
             if !input.problems.is_empty() {
                 problems(input, page);
             }

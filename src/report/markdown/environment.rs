@@ -108,7 +108,7 @@ fn node(report: &Report, node: &Node) -> Vec<String> {
 fn input(report: &Report, input: &Input) -> Vec<String> {
     vec![
         markdown_inline(&input.path),
-        markdown_inline(&input.format),
+        markdown_inline(&input.kind()),
         markdown_inline(&node_name(report, &input.run, &input.node)),
         thousands(input.records),
         span(input.first.as_deref(), input.last.as_deref())

@@ -125,6 +125,9 @@ pub struct Input {
     pub path: String,
     /// Its format, `wal-segment`, `unknown` or `refused`.
     pub format: String,
+    /// What stands around its lines, outermost first; places are those in the file as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrapper: Option<String>,
     /// The run it belongs to.
     pub run: String,
     /// The node it belongs to.
@@ -141,6 +144,16 @@ pub struct Input {
     pub zone: Option<String>,
     /// What is wrong with it.
     pub problems: Vec<InputProblem>,
+}
+
+impl Input {
+    /// Its format, and what it is wrapped in.
+    pub fn kind(&self) -> String {
+        match &self.wrapper {
+            Some(wrapper) => format!("{} in {wrapper}", self.format),
+            None => self.format.clone(),
+        }
+    }
 }
 
 /// A fault of an input.

@@ -110,6 +110,10 @@ pub struct NodeTally {
 
 /// What was read of a node: what could have been observed at all.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says of one kind of file whether it is here"
+)]
 pub struct Seen {
     /// A main log.
     pub main: bool,
@@ -125,9 +129,16 @@ pub struct Seen {
     pub levels: u16,
     /// A WAL.
     pub wal: bool,
+    /// Some lines of a log, as grep finds them.
+    pub excerpt: bool,
 }
 
 impl Seen {
+    /// Whether any log of it was read, or a part of one.
+    pub fn is_log(&self) -> bool {
+        self.main || self.err || self.excerpt
+    }
+
     /// Notes a file of a format.
     pub fn note(&mut self, format: Format) {
         self.formats.insert(format);
@@ -211,6 +222,7 @@ impl NodeTally {
         self.seen.zones.1 |= other.seen.zones.1;
         self.seen.levels |= other.seen.levels;
         self.seen.wal |= other.seen.wal;
+        self.seen.excerpt |= other.seen.excerpt;
     }
 
     /// The worst-to-least level down to which the main log shows records; `None` without a main log.

@@ -107,6 +107,44 @@ pub(super) fn applied_stuck(report: &Report) {
     assert_eq!(count(report, "catch-up-stalled", "nats-2"), 1);
 }
 
+pub(super) fn snapshot_canceled(report: &Report) {
+    let stall = findings(report, "follower-stall");
+    assert_eq!(stall.len(), 1, "{:?}", product::fired(report));
+    // Six were canceled, the last was refused by the receiver as well.
+    let counts = ["sent", "failed", "cut"].map(|count| stall[0].counts[count]);
+    assert_eq!(counts, [6, 7, 1]);
+    let title = &stall[0].title;
+    assert!(title.contains("6120934 6 times"), "{title}");
+    let regions = serde_json::to_string(&stall[0].subjects["group"]).unwrap();
+    assert!(regions.contains("70418"), "{regions}");
+    // The column beside the lines is eight hours ahead.
+    let first = stall[0].window.first.as_deref().unwrap();
+    assert!(
+        first.starts_with("2026-06-08T01:1") && first.ends_with("+00:00"),
+        "{first}"
+    );
+}
+
+pub(super) fn slow_keeper(report: &Report) {
+    let slow = findings(report, "keeper-slow");
+    assert_eq!(slow.len(), 1, "{:?}", product::fired(report));
+    assert_eq!(slow[0].reported_by, ["kp-1"]);
+    let counts = ["slow", "skipped", "elections"].map(|count| slow[0].counts[count]);
+    assert_eq!(counts, [9, 40, 2]);
+    // Peer 1 is the node itself.
+    let peers = |signal: &str| -> Vec<String> {
+        let row = product::signal(report, signal, "kp-1").unwrap();
+        row.by["peer"].keys().cloned().collect()
+    };
+    assert_eq!(peers("keeper-append-slow"), ["2"]);
+    assert_eq!(peers("keeper-send-skipped"), ["2", "3"]);
+    let lost = findings(report, "coordination-lost");
+    assert!(
+        slow[0].window.first < lost[0].window.first,
+        "slowness comes first"
+    );
+}
+
 /// Levels of a `ZooKeeper` log by a search for their words behind the stamp.
 fn zookeeper_levels(text: &str) -> BTreeMap<String, u64> {
     let mut levels = BTreeMap::new();

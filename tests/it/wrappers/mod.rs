@@ -1,6 +1,11 @@
 //! Logs in wrappers: the same records, counts and places as without them.
 
+mod clocks;
+mod forms;
+mod hostile;
+mod incident;
 mod json_logger;
+mod writers;
 
 use crate::product::{Folder, record};
 
