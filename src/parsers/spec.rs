@@ -4,7 +4,7 @@ use super::declared::Declared;
 use crate::record::Record;
 use crate::time::Timestamp;
 
-/// What is registered of a format: begin with [`Spec::log`] and say what differs.
+/// What is registered of a format: a format begins with `Spec::log` and says what differs.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,

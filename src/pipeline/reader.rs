@@ -144,16 +144,12 @@ impl<'p> NodeReader<'p> {
     }
 
     fn blocks(&self, source: Source, reader: Box<dyn Read + Send>) -> Blocks {
-        match self.looked.wrapped(source) {
-            Some(log) => {
-                let reading = log.reading(source.stream == 0);
-                Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)))
-            }
-            None => {
-                let is_head = move |line: &[u8]| source.format.is_head(line);
-                Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
-            }
+        if let Some(log) = self.looked.wrapped(source) {
+            let reading = log.reading(source.stream == 0);
+            return Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)));
         }
+        let is_head = move |line: &[u8]| source.format.is_head(line);
+        Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
     }
 
     fn block(&mut self, side: &mut Side, role: Role, hashed: bool, buffer: Vec<u8>) -> Step {

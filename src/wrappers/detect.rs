@@ -2,13 +2,12 @@
 //!
 //! A wrapper is believed if a share of the lines has it and more lines are of a known format without it than with it.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
 use super::json_logger::Roles;
 use super::reader::LineReader;
-use super::stack::{Place, Sink, Stack, Text};
+use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
 use crate::record::Lines;
 
@@ -111,7 +110,7 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
     };
     let mut prefix = layers[..=split].to_vec();
     prefix[split].key = None;
-    let mut stack = Stack::new(&prefix);
+    let mut stack = Stack::new(&prefix, false);
     let mut found = Samples::default();
     let mut lines = LineReader::new(reader, LINE_MAX);
     while let Some(line) = lines.next() {
@@ -122,7 +121,7 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
     prefix.pop();
     let beyond = found.beyond;
     Detected {
-        logs: found.logs(&prefix, wrapper, 0, claims).1,
+        logs: found.told(&prefix, wrapper, 0, claims).1,
         is_most: detected.is_most,
         beyond,
     }
@@ -161,13 +160,14 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         let Some(layer) = Layer::of(spec, lines()) else {
             continue;
         };
-        let mut stack = Stack::new(std::slice::from_ref(&layer));
+        let mut stack = Stack::new(std::slice::from_ref(&layer), false);
         let mut found = Samples::default();
         for line in lines() {
             stack.push(line, Place::default(), &mut found);
         }
+        stack.end(&mut found);
         let (claimed, logs) = if spec.is_split {
-            found.logs(&[], spec.wrapper, depth + 1, claims)
+            found.told(&[], spec.wrapper, depth + 1, claims)
         } else {
             found.only(&layer, depth + 1, claims)
         };
@@ -202,14 +202,15 @@ impl Layer {
 /// The beginnings of the logs in a text.
 #[derive(Default)]
 struct Samples {
-    samples: BTreeMap<Key<Vec<u8>>, Vec<u8>>,
+    logs: Vec<(Key<Vec<u8>>, Vec<u8>)>,
     beyond: Lines,
-    last: Option<Key<Vec<u8>>>,
+    /// Where the log of the last line is.
+    last: usize,
 }
 
 impl Samples {
     /// Tells what stands in each log; `prefix` stands around all of them, and the innermost of it is `split` by key.
-    fn logs(
+    fn told(
         self,
         prefix: &[Layer],
         split: Wrapper,
@@ -218,7 +219,9 @@ impl Samples {
     ) -> (usize, Vec<Unwrapped>) {
         let mut total = 0;
         let mut logs = Vec::new();
-        for (key, sample) in self.samples {
+        let mut samples = self.logs;
+        samples.sort_unstable();
+        for (key, sample) in samples {
             let inner = best(&sample, depth, claims);
             total += inner.claimed;
             let layer = Layer {
@@ -233,7 +236,12 @@ impl Samples {
 
     /// Tells what stands in the only log.
     fn only(self, layer: &Layer, depth: usize, claims: Claims<'_>) -> (usize, Vec<Unwrapped>) {
-        let sample = self.samples.into_values().next().unwrap_or_default();
+        let sample = self
+            .logs
+            .into_iter()
+            .next()
+            .map(|(_, sample)| sample)
+            .unwrap_or_default();
         let inner = best(&sample, depth, claims);
         let logs = inner.logs.into_iter().map(|log| log.within(&[], layer));
         (inner.claimed, logs.collect())
@@ -249,24 +257,26 @@ impl Unwrapped {
 }
 
 impl Sink for Samples {
-    fn message(&mut self, text: Text<'_>) {
-        let is_last = self.last.as_ref().is_some_and(|last| last.is(text.key));
+    fn message(&mut self, text: Bare<'_>) {
+        let is_last = self
+            .logs
+            .get(self.last)
+            .is_some_and(|(key, _)| key.is(text.key));
         if !is_last {
-            let key = text.key.to_owned();
-            if self.samples.len() >= STREAMS_MAX && !self.samples.contains_key(&key) {
-                self.last = None;
+            // There are few, and a line of another one is the rule where services take turns.
+            let known = self.logs.iter().position(|(key, _)| key.is(text.key));
+            self.last = known.unwrap_or(self.logs.len());
+            if known.is_none() && self.logs.len() < STREAMS_MAX {
+                self.logs.push((text.key.to_owned(), Vec::new()));
+            } else if known.is_none() {
                 self.beyond.note(text.at.line);
-                return;
             }
-            self.samples.entry(key.clone()).or_default();
-            self.last = Some(key);
         }
         self.inner(text.text);
     }
 
     fn inner(&mut self, text: &[u8]) {
-        let last = self.last.as_ref();
-        let Some(sample) = last.and_then(|last| self.samples.get_mut(last)) else {
+        let Some((_, sample)) = self.logs.get_mut(self.last) else {
             return;
         };
         if sample.len() < SAMPLE_BYTES {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::Layer;
 use super::reversal::Reversal;
-use super::stack::{Place, Sink, Stack, Text};
+use super::stack::{Bare, Place, Sink, Stack};
 use crate::intake::{Block, Limits};
 use crate::record::{Origin, Start};
 use crate::time::Timestamp;
@@ -174,7 +174,7 @@ impl StreamReader {
             .then(|| Reversal::new(log.layers.is_empty()));
         Self {
             lines: LineReader::new(reader, limits.record_bytes),
-            stack: Stack::new(log.layers),
+            stack: Stack::new(log.layers, log.notes_foreign),
             text: Unwrapping {
                 is_head: log.is_head,
                 notes_foreign: log.notes_foreign,
@@ -297,7 +297,7 @@ impl StreamReader {
 /// Whether a line of a file, from 1, is of one log in it.
 pub fn holds(reader: Box<dyn Read + Send>, layers: &[Layer], line: u64) -> bool {
     let mut lines = LineReader::new(reader, Limits::default().record_bytes);
-    let mut stack = Stack::new(layers);
+    let mut stack = Stack::new(layers, false);
     let mut given = Given(false);
     while let Some(one) = lines.next() {
         given.0 = false;
@@ -313,7 +313,7 @@ pub fn holds(reader: Box<dyn Read + Send>, layers: &[Layer], line: u64) -> bool 
 struct Given(bool);
 
 impl Sink for Given {
-    fn message(&mut self, _text: Text<'_>) {
+    fn message(&mut self, _text: Bare<'_>) {
         self.0 = true;
     }
 
@@ -337,7 +337,7 @@ impl Unwrapping {
 }
 
 impl Sink for Unwrapping {
-    fn message(&mut self, message: Text<'_>) {
+    fn message(&mut self, message: Bare<'_>) {
         let is_record = message.is_record || (self.is_head)(message.text);
         if let Some(reversal) = &mut self.reversal {
             self.origin.lines += 1;

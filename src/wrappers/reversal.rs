@@ -1,7 +1,7 @@
 //! Logs whose newest line stands first, as dashboards and `journalctl -r` show them: turned before they are read.
 
 use super::Key;
-use super::stack::{Place, Text};
+use super::stack::{Bare, Place};
 use crate::time::Timestamp;
 
 /// How much is turned at once, in bytes: what a person exports newest first is far smaller. Of a larger log each stretch of
@@ -38,7 +38,7 @@ impl Reversal {
         self.text.len() >= TURNED_MAX
     }
 
-    pub(super) fn message(&mut self, message: Text<'_>, begins: bool) {
+    pub(super) fn message(&mut self, message: Bare<'_>, begins: bool) {
         if self.joins && !begins && !self.messages.is_empty() {
             return self.inner(message.text);
         }
@@ -57,12 +57,12 @@ impl Reversal {
     }
 
     /// Gives the messages, the last one first, and begins anew.
-    pub(super) fn newest_last(&mut self, mut give: impl FnMut(Text<'_>)) {
+    pub(super) fn newest_last(&mut self, mut give: impl FnMut(Bare<'_>)) {
         let mut end = self.text.len();
         for turned in self.messages.iter().rev() {
             let text = &self.text[turned.from..end];
             end = turned.from;
-            give(Text {
+            give(Bare {
                 text: text.strip_suffix(b"\n").unwrap_or(text),
                 at: turned.at,
                 time: turned.time,

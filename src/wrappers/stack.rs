@@ -18,8 +18,7 @@ pub(super) struct Place {
 
 /// A message with all wrappers taken off.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "a text and what is known of it")]
-pub(super) struct Text<'a> {
+pub(super) struct Bare<'a> {
     pub(super) text: &'a [u8],
     pub(super) at: Place,
     pub(super) time: Option<Timestamp>,
@@ -31,7 +30,7 @@ pub(super) struct Text<'a> {
 /// Takes what a stack gives.
 pub(super) trait Sink {
     /// A message.
-    fn message(&mut self, text: Text<'_>);
+    fn message(&mut self, text: Bare<'_>);
     /// A further line of the message before.
     fn inner(&mut self, text: &[u8]);
     /// Lines are left out here.
@@ -44,6 +43,8 @@ pub(super) trait Sink {
 #[derive(Debug)]
 pub(super) struct Stack {
     layers: Vec<Peeler>,
+    /// What a line of the log begins with, if that is all that has to be looked at of others.
+    prefix: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -61,7 +62,8 @@ struct Peeler {
 }
 
 impl Stack {
-    pub(super) fn new(layers: &[Layer]) -> Self {
+    /// `notes_foreign`: whether lines of no log have to be told from those of another one.
+    pub(super) fn new(layers: &[Layer], notes_foreign: bool) -> Self {
         let peeler = |layer: &Layer| Peeler {
             layer: layer.clone(),
             scratch: Vec::new(),
@@ -72,12 +74,22 @@ impl Stack {
         };
         Self {
             layers: layers.iter().map(peeler).collect(),
+            prefix: layers
+                .first()
+                .filter(|_| !notes_foreign)
+                .map(prefix)
+                .unwrap_or_default(),
         }
     }
 
     /// Takes the next line, without its end.
     pub(super) fn push(&mut self, line: &[u8], at: Place, out: &mut impl Sink) {
-        let text = Text {
+        // A colored line, and what parts groups, have to be looked at.
+        let is_other = line.first() == Some(&0x1b) || line == b"--";
+        if !is_other && !line.starts_with(&self.prefix) {
+            return;
+        }
+        let text = Bare {
             text: line,
             at,
             time: None,
@@ -98,7 +110,7 @@ impl Stack {
                 if part.is_empty() {
                     continue;
                 }
-                let text = Text {
+                let text = Bare {
                     text: part,
                     at: *at,
                     time: None,
@@ -112,10 +124,27 @@ impl Stack {
     }
 }
 
+/// What every line begins with that a wrapper marks as one log's.
+fn prefix(layer: &Layer) -> Vec<u8> {
+    let Some(key) = &layer.key else {
+        return Vec::new();
+    };
+    // A wrapper's further lines of a message have no prefix, so only those without any are in question.
+    if layer.wrapper == Wrapper::Compose {
+        key.node.clone()
+    } else if layer.wrapper == Wrapper::Kubectl {
+        [b"[pod/", key.node.as_slice()].concat()
+    } else if layer.wrapper == Wrapper::GrepPath {
+        key.part.clone()
+    } else {
+        Vec::new()
+    }
+}
+
 /// A line that is in pieces is not kept beyond this; what follows is a line of its own.
 const PARTS_MAX: usize = 64 << 20;
 
-fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
+fn feed(layers: &mut [Peeler], input: Bare<'_>, out: &mut impl Sink) {
     let Some((peeler, below)) = layers.split_first_mut() else {
         return out.message(input);
     };
@@ -149,7 +178,7 @@ fn feed(layers: &mut [Peeler], input: Text<'_>, out: &mut impl Sink) {
         path.clear();
         path.extend_from_slice(message.key.part);
     }
-    let mut text = Text {
+    let mut text = Bare {
         text: message.text,
         at: input.at,
         time: message.time.or(input.time),

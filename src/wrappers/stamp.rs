@@ -37,14 +37,13 @@ pub(super) fn read(text: &[u8]) -> Option<(Timestamp, &[u8])> {
 
 /// The stamp and the text behind it.
 fn split(line: &[u8]) -> Option<(Timestamp, &[u8])> {
-    let (time, rest) = match read(line) {
-        Some(found) => found,
-        None => {
-            let mut tabs = memchr::memchr_iter(b'\t', line);
-            let (_, second) = (tabs.next()?, tabs.next()?);
-            let behind = &line[second + 1..];
-            read(behind.strip_prefix(b"\xef\xbb\xbf").unwrap_or(behind))?
-        }
+    let (time, rest) = if let Some(found) = read(line) {
+        found
+    } else {
+        let mut tabs = memchr::memchr_iter(b'\t', line);
+        let (_, second) = (tabs.next()?, tabs.next()?);
+        let behind = &line[second + 1..];
+        read(behind.strip_prefix(b"\xef\xbb\xbf").unwrap_or(behind))?
     };
     match rest.split_first() {
         Some((b' ', text)) => Some((time, text)),

@@ -72,12 +72,11 @@ fn parts(line: &[u8]) -> Option<Parts<'_>> {
     if let Some(line) = line.strip_prefix(b"1 ").filter(|_| has_priority) {
         return structured(line);
     }
-    let (time, rest) = match after_old_stamp(line) {
-        Some(rest) => (None, rest),
-        None => {
-            let (time, rest) = read(line)?;
-            (Some(time), rest.strip_prefix(b" ")?)
-        }
+    let (time, rest) = if let Some(rest) = after_old_stamp(line) {
+        (None, rest)
+    } else {
+        let (time, rest) = read(line)?;
+        (Some(time), rest.strip_prefix(b" ")?)
     };
     let (host, rest) = word(rest)?;
     let colon = memchr::memchr(b':', &rest[..rest.len().min(128)])?;
@@ -149,16 +148,13 @@ fn unescaped<'a>(text: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
             Some(_) | None => None,
         };
         let (plain, behind) = rest.split_at(at + 1);
-        match control {
-            Some(byte) => {
-                out.extend_from_slice(&plain[..at]);
-                out.push(byte);
-                rest = &behind[3..];
-            }
-            None => {
-                out.extend_from_slice(plain);
-                rest = behind;
-            }
+        if let Some(byte) = control {
+            out.extend_from_slice(&plain[..at]);
+            out.push(byte);
+            rest = &behind[3..];
+        } else {
+            out.extend_from_slice(plain);
+            rest = behind;
         }
     }
     if rest.len() == text.len() {

@@ -35,14 +35,14 @@ fn a_piece_without_an_end_is_read_at_the_end_of_the_file() {
 #[test]
 fn lines_between_two_groups_of_grep_continue_no_record() {
     let log = "\
-a/x.log-11-0. DB::f() @ 0x1
-a/x.log:12:2026.09.01 10:00:00.000001 [ 7 ] {} <Error> a: Code: 210. x
-a/x.log-13-0. DB::f() @ 0x1
+a/clickhouse-server.log-11-0. DB::f() @ 0x1
+a/clickhouse-server.log:12:2026.09.01 10:00:00.000001 [ 7 ] {} <Error> a: Code: 210. x
+a/clickhouse-server.log-13-0. DB::f() @ 0x1
 --
-a/x.log-40-7. DB::g() @ 0x1
-a/x.log:41:2026.09.01 10:00:00.000002 [ 7 ] {} <Error> a: Code: 241. y
+a/clickhouse-server.log-40-7. DB::g() @ 0x1
+a/clickhouse-server.log:41:2026.09.01 10:00:00.000002 [ 7 ] {} <Error> a: Code: 241. y
 --
-b/x.log:9:2026.09.01 10:00:00.000003 [ 7 ] {} <Error> a: Code: 241. z
+b/clickhouse-server.log:9:2026.09.01 10:00:00.000003 [ 7 ] {} <Error> a: Code: 241. z
 ";
     let report = Folder::with("found.txt", log).report();
     let by_node: Vec<(&str, u64)> = report

@@ -100,7 +100,7 @@ fn is_cited_in_place(files: &[(String, String)], path: &str, line: u64, offset: 
         .find(|(name, _)| path.ends_with(name.as_str()))
         .unwrap();
     let before = &text.as_bytes()[..usize::try_from(offset).unwrap()];
-    let ends = before.iter().filter(|byte| **byte == b'\n').count();
+    let ends = before.split(|byte| *byte == b'\n').count() - 1;
     assert_eq!(ends as u64 + 1, line, "{path}");
     let begins = before.is_empty() || before.ends_with(b"\n") || before == b"\xef\xbb\xbf";
     assert!(begins, "{path}:{line}");
@@ -172,9 +172,8 @@ fn in_syslog_and_the_journal() {
 fn behind_the_numbers_and_paths_of_grep() {
     let numbered = |node: &Node| {
         let lines = node.lines.iter().enumerate();
-        lines
-            .map(|(at, line)| format!("{}:{line}\n", at + 1))
-            .collect::<String>()
+        let write = |(at, line): (usize, &String)| format!("{}:{line}\n", at + 1);
+        lines.map(write).collect::<String>()
     };
     an_excerpt_says_the_same("grep -n", &apart(numbered));
     let path =
@@ -205,10 +204,8 @@ fn behind_the_hosts_of_a_client() {
 #[test]
 fn with_colors_stamps_and_line_ends_of_other_systems() {
     let colored = |node: &Node| {
-        node.lines
-            .iter()
-            .map(|line| format!("\x1b[1;31m{line}\x1b[0m\n"))
-            .collect::<String>()
+        let write = |line: &String| format!("\x1b[1;31m{line}\x1b[0m\n");
+        node.lines.iter().map(write).collect::<String>()
     };
     says_the_same("colors", &apart(colored));
     let actions = |node: &Node| {
@@ -237,10 +234,8 @@ fn in_tables_with_bars_and_with_tabs() {
     };
     an_excerpt_says_the_same("bars", &apart(bars));
     let tabs = |node: &Node| {
-        node.lines
-            .iter()
-            .map(|line| format!("2026-09-02 01:00:00.123\t{line}\n"))
-            .collect::<String>()
+        let write = |line: &String| format!("2026-09-02 01:00:00.123\t{line}\n");
+        node.lines.iter().map(write).collect::<String>()
     };
     an_excerpt_says_the_same("tabs", &apart(tabs));
 }
