@@ -1,12 +1,16 @@
 //! What an analysis hands to the reports: inputs, tallies of every node, and what the rules concluded.
 
 use crate::layout::{Comparison, Wal};
+use crate::outcome::Tests;
 use crate::rules::{Conclusions, NodeFacts};
 use crate::scan::{GrepCounts, ProblemKind};
 use crate::time::{Period, Timestamp};
 
 /// What the format of an input that is a WAL's segment is called.
 pub const SEGMENT: &str = "wal-segment";
+
+/// What the format of an input that is a table is called which nobody knows.
+pub const TABLE: &str = "table";
 
 /// A finished analysis.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub struct Analysis {
     pub wals: Vec<Wal>,
     /// The nodes of each log side by side, as their WALs have it.
     pub comparisons: Vec<Comparison>,
+    /// What became of tests.
+    pub tests: Tests,
 }
 
 /// Something that was found and not read.
@@ -49,6 +55,8 @@ pub struct InputFacts {
     pub wrapper: Option<String>,
     /// Whether its records are log records.
     pub counts_records: bool,
+    /// Whether it holds results of tests, which no time asked for leaves out.
+    pub holds_tests: bool,
     /// The run.
     pub run: String,
     /// The node.
@@ -59,12 +67,27 @@ pub struct InputFacts {
     pub records: u64,
     /// Lines.
     pub lines: u64,
+    /// The table that it exports.
+    pub table: Option<TableFacts>,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
     /// What a plain search for a listed signal's text finds.
     pub grep: GrepCounts,
     /// What is wrong with it.
     pub problems: Vec<InputFault>,
+}
+
+/// An exported table.
+#[derive(Debug, Clone, Default)]
+pub struct TableFacts {
+    /// Its name without the database; nothing where nobody knows it.
+    pub name: Option<&'static str>,
+    /// How it is written, as a query's `FORMAT` has it.
+    pub form: &'static str,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// How many rows were read.
+    pub rows: u64,
 }
 
 /// A fault of an artifact.
@@ -110,14 +133,20 @@ impl Analysis {
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.
-        let is_log = |input: &InputFacts| input.format.is_some_and(|it| it != SEGMENT);
+        let is_log = |input: &InputFacts| {
+            !input.holds_tests && input.format.is_some_and(|it| it != SEGMENT && it != TABLE)
+        };
         self.period.is_bounded()
             && self.inputs.iter().any(is_log)
-            && self.inputs.iter().all(|input| input.records == 0)
+            && self.inputs.iter().all(|input| {
+                let rows = input.table.as_ref().map_or(0, |table| table.rows);
+                input.records == 0 && rows == 0
+            })
     }
 
     /// Whether any artifact was recognised.
     pub fn is_recognised(&self) -> bool {
-        self.inputs.iter().any(|input| input.format.is_some())
+        let mut formats = self.inputs.iter().filter_map(|input| input.format);
+        formats.any(|format| format != TABLE)
     }
 }

@@ -27,6 +27,8 @@ pub mod streams;
 
 pub mod rules;
 
+pub mod outcome;
+
 pub mod analysis;
 
 pub mod pipeline;

@@ -48,11 +48,11 @@ impl Cost {
         work: impl FnOnce() -> T,
         found: impl FnOnce(&T) -> bool,
     ) -> T {
-        let Some(cost) = cost else {
-            return work();
-        };
-        let start = Instant::now();
+        let start = cost.map(|_| Instant::now());
         let done = work();
+        let (Some(cost), Some(start)) = (cost, start) else {
+            return done;
+        };
         let nanos = start.elapsed().as_nanos();
         let add = |to: &AtomicU64, more: u64| to.fetch_add(more, Ordering::Relaxed);
         add(&cost.nanos, u64::try_from(nanos).unwrap_or(u64::MAX));

@@ -84,6 +84,8 @@ pub struct Origin {
     pub cr_lf: Lines,
     /// Lines longer than what is kept whole.
     pub too_long: Lines,
+    /// Rows of a table that have more or fewer cells than it has columns.
+    pub ragged: Lines,
 }
 
 /// The beginning of a record in unwrapped text, or of lines that are of none.

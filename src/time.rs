@@ -78,6 +78,16 @@ impl Timestamp {
         fraction(text).0
     }
 
+    /// Reads the `YYYY.MM.DD HH:MM:SS.uuuuuu` that a head begins with: digits are known to stand where they must.
+    #[inline]
+    pub(crate) fn of_head(stamp: &[u8; 26]) -> Option<Self> {
+        let minute = minute(stamp.first_chunk()?)?;
+        let second = i64::from(stamp[17] & 15) * 10 + i64::from(stamp[18] & 15);
+        let [_, _, tens, _, hundreds, _, units, _] = pairs(word(stamp, 18));
+        let micros = i64::from(tens) * 10_000 + i64::from(hundreds) * 100 + i64::from(units);
+        (second <= 60).then_some(Self(minute + second * SECOND + micros))
+    }
+
     /// Reads `HH:MM:SS,mmm` (12 bytes; a dot will do) as a time on the first day there is.
     pub fn read_time_of_day(text: &[u8]) -> Option<Self> {
         let head: &[u8; 12] = text.first_chunk()?;
@@ -125,6 +135,25 @@ impl Timestamp {
             Some(offset) => format!("{stamp}{offset}"),
             None => stamp.to_string(),
         }
+    }
+
+    /// `YYYY.MM.DD HH:MM:SS.uuuuuu`, as the head of a record has it.
+    pub fn head(self) -> String {
+        let day = self.0.div_euclid(DAY);
+        let micros = self.0.rem_euclid(DAY);
+        // The civil date of a day since 1970, in eras of 400 years that begin in March.
+        let shifted = day + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let date = of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        let (seconds, fraction) = (micros / SECOND, micros % SECOND);
+        let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        format!("{year:04}.{month:02}.{date:02} {h:02}:{m:02}:{s:02}.{fraction:06}")
     }
 
     /// `YYYY-MM-DD HH:MM:SS`, for people.
@@ -178,9 +207,8 @@ fn minute(text: &[u8; 16]) -> Option<i64> {
 }
 
 fn read_minute(text: &[u8; 16]) -> Option<i64> {
-    let (date, clock) = (word(text, 0), word(text, 8));
-    let digits_fit = is_between(date, *b"0000-00-", *b"9999/99/")
-        && is_between(clock, *b"00 00:00", *b"99T99:99");
+    let (date, clock): ([u8; 8], [u8; 8]) = (word(text, 0), word(text, 8));
+    let digits_fit = is_between(*text, *b"0000-00-00 00:00", *b"9999/99/99T99:99");
     if !digits_fit || text[4] != text[7] || !matches!(text[10], b' ' | b'T') {
         return None;
     }
@@ -194,21 +222,24 @@ fn read_minute(text: &[u8; 16]) -> Option<i64> {
     ranges_fit.then_some(days * DAY + minutes * MINUTE)
 }
 
-/// Eight bytes at `at`, to be looked at all at once; zeros where there are fewer.
+/// How many bytes are looked at all at once.
+pub(crate) const WORD: usize = 16;
+
+/// The bytes from `at` on, to be looked at all at once; zeros where there are fewer.
 #[inline]
-pub(crate) fn word<const N: usize>(bytes: &[u8; N], at: usize) -> [u8; 8] {
+pub(crate) fn word<const W: usize, const N: usize>(bytes: &[u8; N], at: usize) -> [u8; W] {
     let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    word.copied().unwrap_or_default()
+    word.copied().unwrap_or([0; W])
 }
 
 /// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
 #[inline]
-pub(crate) fn is_between(word: [u8; 8], lowest: [u8; 8], highest: [u8; 8]) -> bool {
-    const TOPS: u64 = 0x8080_8080_8080_8080;
-    let word = u64::from_le_bytes(word);
+pub(crate) fn is_between(word: [u8; WORD], lowest: [u8; WORD], highest: [u8; WORD]) -> bool {
+    const TOPS: u128 = u128::from_le_bytes([0x80; WORD]);
+    let word = u128::from_le_bytes(word);
     // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
-    let reaches_lowest = (word | TOPS) - u64::from_le_bytes(lowest);
-    let within_highest = (u64::from_le_bytes(highest) | TOPS) - (word & !TOPS);
+    let reaches_lowest = (word | TOPS) - u128::from_le_bytes(lowest);
+    let within_highest = (u128::from_le_bytes(highest) | TOPS) - (word & !TOPS);
     reaches_lowest & within_highest & !word & TOPS == TOPS
 }
 
@@ -241,19 +272,31 @@ pub(crate) fn offset(text: &[u8]) -> Option<(i64, usize)> {
     (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * MINUTE, length))
 }
 
+/// The number that the digits at the start of `word` write, and how many they are; `None` for none and for eight.
+#[inline]
+pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    const TO_TOP: u64 = u64::from_le_bytes([0x80 - 10; 8]);
+    let word = u64::from_le_bytes(word) ^ u64::from_le_bytes([b'0'; 8]);
+    // What is no digit has its top bit set, or gets it; behind the first such byte others may seem to.
+    let others = (word.wrapping_add(TO_TOP) | word) & TOPS;
+    let bits = others.trailing_zeros() & !7;
+    if bits == 0 || others == 0 {
+        return None;
+    }
+    // Zeros take the places before the digits.
+    let digits = word << (u64::BITS - bits);
+    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let number = fours.wrapping_mul(10_000) + (fours >> 32);
+    Some((number & 0xffff_ffff, bits as usize / 8))
+}
+
 /// The microseconds of `.d{1,9}` at the start of `text`, and its length; further digits than six are dropped.
 #[inline]
 fn fraction(text: &[u8]) -> (i64, usize) {
     if !matches!(text.first(), Some(b'.' | b',')) {
         return (0, 0);
-    }
-    // Six digits and something else, as servers print them.
-    if let Some(word) = text[1..].first_chunk::<8>()
-        && is_between(*word, *b"000000\0\0", *b"999999/\x7f")
-    {
-        let [tens, _, hundreds, _, units, ..] = pairs(*word);
-        let micros = i64::from(tens) * 10_000 + i64::from(hundreds) * 100 + i64::from(units);
-        return (micros, 7);
     }
     let digits = text[1..]
         .iter()
@@ -349,6 +392,17 @@ impl Zone {
         to.0 - from.0 - set
     }
 
+    /// What a clock of this zone showed at an instant, if the zone is known.
+    pub fn local(self, utc: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Unknown | Self::Dateless => None,
+            Self::Named(tz) => {
+                let local = tz.from_utc_datetime(&utc.naive()?);
+                Some(Timestamp::from(local.naive_local()))
+            }
+        }
+    }
+
     /// The offset in force at a local time; the earlier one where clocks were set back.
     fn offset_at(self, local: NaiveDateTime) -> Option<chrono::FixedOffset> {
         match self {
@@ -404,6 +458,30 @@ mod tests {
     }
 
     #[test]
+    fn up_to_seven_digits_are_read_at_once() {
+        let read = |text: &[u8; 8]| short_number(*text);
+        assert_eq!(read(b"7 ] {} <"), Some((7, 1)));
+        assert_eq!(read(b"1234567 "), Some((1_234_567, 7)));
+        assert_eq!(read(b"0090 123"), Some((90, 4)));
+        assert_eq!(read(b"42\xff\xff9999"), Some((42, 2)));
+        assert_eq!((read(b"12345678"), read(b" 1234567")), (None, None));
+    }
+
+    #[test]
+    fn a_head_is_read_like_any_stamp() {
+        for text in [
+            "2026.11.29 16:29:56.593522 [ 6 ] {}",
+            "1970.01.01 00:00:60.000000 [ 6 ] {}",
+            "9999.12.31 23:59:09.999999 [ 6 ] {}",
+            "2026.19.39 29:59:61.000001 [ 6 ] {}",
+        ] {
+            let head = text.as_bytes().first_chunk().unwrap();
+            let stamp = Timestamp::read(text.as_bytes()).map(|(at, _)| at);
+            assert_eq!(Timestamp::of_head(head), stamp, "{text}");
+        }
+    }
+
+    #[test]
     fn wrong_digits_and_ranges_are_no_stamp() {
         for text in [
             "2026.13.01 00:00:00.0",
@@ -452,6 +530,14 @@ mod tests {
             stamp.iso(Zone::from_name("europe/berlin").unwrap()),
             "2026-07-01T12:00:00.500000+02:00"
         );
+    }
+
+    #[test]
+    fn an_instant_is_shown_as_the_clock_of_a_zone_did() {
+        let (utc, _) = Timestamp::read(b"2026-07-01 12:00:00").unwrap();
+        let local = Zone::from_name("Europe/Berlin").unwrap().local(utc);
+        assert_eq!(local.unwrap().short(), "2026-07-01 14:00:00");
+        assert_eq!(Zone::Unknown.local(utc), None);
     }
 
     #[test]

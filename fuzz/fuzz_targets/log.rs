@@ -17,7 +17,8 @@ pub fn read(format: &str, bytes: &[u8]) {
         assert!(record.time.is_none() || stamp.is_some());
         if let Some(exception) = format.exception(&record) {
             assert!(exception.text_at <= record.message.len());
-            exception::nested(&record, exception, |code| assert_ne!(code, exception.code));
+            let further = std::iter::once(record.rest);
+            exception::nested(&record, exception, further, |code| assert_ne!(code, exception.code));
         }
     }
     let base = super::rule_base::built_in();
@@ -33,6 +34,7 @@ pub fn read(format: &str, bytes: &[u8]) {
         hashed: true,
         continues: false,
         last: true,
+        viewed: false,
         origin: None,
     };
     let scan = scanner.scan(bytes, context);

@@ -17,7 +17,7 @@ use crate::report::{self, escape};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    input: InputOptions,
+    pub(super) input: InputOptions,
     #[command(flatten)]
     rules: RulesOption,
     /// What to print
@@ -34,7 +34,11 @@ pub(super) struct Arguments {
     layout: Option<String>,
     /// Exits with 1 if there is a finding of this severity or worse
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
-    fail_on: FailOn,
+    pub(super) fail_on: FailOn,
+    /// Masks names of hosts and people, addresses, paths, query texts and literals in every output, the same text by the
+    /// same mask
+    #[arg(long)]
+    pub(super) redact: bool,
     /// Prints on stderr what each signal and rule cost
     #[arg(long)]
     profile_rules: bool,
@@ -44,7 +48,19 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let (report, judged) = analyzed(arguments, false, out)?;
+    Ok(outcome(&report, judged, arguments.fail_on))
+}
+
+/// Analyses, prints, and says on stderr what the answer cannot; the report, and whether there was anything to judge, of all
+/// that was asked for.
+pub(super) fn analyzed(
+    arguments: &Arguments,
+    for_tests: bool,
+    out: &mut dyn Write,
+) -> Result<(Report, bool), Failure> {
     let mut plan = arguments.input.plan()?;
+    plan.for_tests = for_tests;
     plan.layout = wal::choice(arguments.layout.as_deref())?;
     if let Some(name) = arguments.input.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());
@@ -63,6 +79,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     })?;
     let mut report = report::assemble::report(&analysis, &base);
     report.fail_on = arguments.fail_on.severity();
+    if arguments.redact {
+        report = report::redact(report)?;
+    }
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }
@@ -75,7 +94,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
              (main log, err.log, rotated pieces), logs of ZooKeeper, etcd, NuRaft, Consul, Vault and Nomad, NATS, MongoDB, CockroachDB, TiKV and HA controllers, \
-             standard errors of servers, core files, and write-ahead logs, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             standard errors of servers, core files, write-ahead logs, and results of tests, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;
@@ -88,11 +107,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let judged = analysis.is_recognised()
         && !analysis.is_cut_away()
         && arguments.input.names_are(|name| analysis.has_node(name));
-    Ok(outcome(&report, judged, arguments.fail_on))
+    Ok((report, judged))
 }
 
 /// `judged`: whether there was anything to judge, of all that was asked for.
-fn outcome(report: &Report, judged: bool, fail_on: FailOn) -> Outcome {
+pub(super) fn outcome(report: &Report, judged: bool, fail_on: FailOn) -> Outcome {
     let fails = |least| {
         report
             .findings

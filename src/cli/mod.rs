@@ -1,6 +1,8 @@
 //! The command line: arguments become a plan, an outcome becomes an exit code. Opens no input and concludes nothing.
 
 mod analyze;
+mod ci;
+mod diff;
 mod explain;
 mod lines;
 mod manual;
@@ -31,12 +33,16 @@ struct Arguments {
 enum Command {
     /// Analyses everything found under the paths and prints what happened.
     Analyze(analyze::Arguments),
+    /// Says of a CI job which failing tests are one failure, which are collateral, and what the cause is.
+    Ci(analyze::Arguments),
     /// Lists the records behind a signal's count, and why a plain grep counts differently.
     Lines(lines::Arguments),
     /// Says of a line whether and why it counts for a rule, and why the rule fires or keeps silent.
     Explain(explain::Arguments),
     /// Prints another output from a kept report.json.
     Render(render::Arguments),
+    /// Says what is new, gone, more and less in a run against another.
+    Diff(diff::Arguments),
     /// Shows, tests and checks the rule base.
     #[command(subcommand)]
     Rules(rules::Command),
@@ -83,9 +89,11 @@ pub fn main() -> ExitCode {
     let mut out = Answer::over(io::stdout().lock());
     let result = match arguments.command {
         Command::Analyze(arguments) => analyze::run(&arguments, &mut out),
+        Command::Ci(arguments) => ci::run(&arguments, &mut out),
         Command::Lines(arguments) => lines::run(&arguments, &mut out),
         Command::Explain(arguments) => explain::run(&arguments, &mut out),
         Command::Render(arguments) => render::run(&arguments, &mut out),
+        Command::Diff(arguments) => diff::run(&arguments, &mut out),
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),

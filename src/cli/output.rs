@@ -63,7 +63,7 @@ pub(super) fn print(
     Ok(())
 }
 
-fn style(choice: ColorChoice) -> Style {
+pub(super) fn style(choice: ColorChoice) -> Style {
     let terminal = io::stdout().is_terminal();
     let color = match choice {
         ColorChoice::Always => true,

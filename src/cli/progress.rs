@@ -24,17 +24,30 @@ pub(super) fn watched<T>(wanted: bool, progress: &Progress, work: impl FnOnce() 
         let (done, finished) = channel::<()>();
         scope.spawn(move || {
             let mut bar: Option<ProgressBar> = None;
+            let mut unpacking: Option<ProgressBar> = None;
             let mut ticks = 0;
             while finished.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 ticks += 1;
                 let total = progress.total.load(Ordering::Relaxed);
+                let unpacked = progress.unpacked.load(Ordering::Relaxed);
+                if ticks >= PATIENCE && total == 0 && unpacked > 0 {
+                    let spinner = unpacking.get_or_insert_with(|| {
+                        ProgressBar::no_length().with_style(unpacking_style())
+                    });
+                    spinner.set_position(unpacked);
+                }
+                if total > 0
+                    && let Some(spinner) = unpacking.take()
+                {
+                    spinner.finish_and_clear();
+                }
                 if ticks >= PATIENCE && total > 0 {
                     let bar =
                         bar.get_or_insert_with(|| ProgressBar::new(total).with_style(style()));
                     bar.set_position(progress.done.load(Ordering::Relaxed).min(total));
                 }
             }
-            if let Some(bar) = bar {
+            for bar in bar.into_iter().chain(unpacking) {
                 bar.finish_and_clear();
             }
         });
@@ -42,6 +55,12 @@ pub(super) fn watched<T>(wanted: bool, progress: &Progress, work: impl FnOnce() 
         drop(done);
         result
     })
+}
+
+/// While archives are unpacked nobody knows how much there is to come.
+fn unpacking_style() -> ProgressStyle {
+    let template = "unpacking archives, {pos} files so far, {elapsed}";
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 fn style() -> ProgressStyle {

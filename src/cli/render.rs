@@ -24,6 +24,10 @@ pub(super) struct Arguments {
     /// Overwrites outputs in a folder that is not empty
     #[arg(long, requires = "out")]
     force: bool,
+    /// Masks names of hosts and people, addresses, paths, query texts and literals in every output, the same text by the
+    /// same mask
+    #[arg(long)]
+    redact: bool,
     /// Colors the text output
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     color: ColorChoice,
@@ -36,7 +40,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let path = &arguments.report;
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let source = open(path).map_err(|error| named(&error))?;
-    let report = json::read(source).map_err(|error| named(&error))?;
+    let mut report = json::read(source).map_err(|error| named(&error))?;
+    if arguments.redact {
+        report = report::redact(report)?;
+    }
     if let Some(folder) = &arguments.out {
         report::write_folder(&report, folder, arguments.force)?;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Artifact;
-use super::naming::{Names, Place, is_generic, named_place};
+use super::naming::{Names, Place, given_node, is_generic, named_place};
 
 /// Folders of a server's data that say what they hold, not whose it is.
 const DATA_FOLDERS: &[&str] = &[
@@ -25,18 +25,7 @@ pub fn place_beside(
     logs: &[(&Artifact, &Place)],
     names: &Names,
 ) -> Vec<(String, String)> {
-    let mut by_folder = ByFolder::new();
-    let mut by_node: BTreeMap<&str, ByFolder<'_>> = BTreeMap::new();
-    for (artifact, place) in logs {
-        let of_node = by_node.entry(&place.node).or_default();
-        for folder in above(&artifact.relative) {
-            for logs in [&mut by_folder, &mut *of_node] {
-                let near = logs.entry(folder).or_default();
-                near.runs.insert(&place.run);
-                near.nodes.insert(&place.node);
-            }
-        }
-    }
+    let (by_folder, by_node) = by_folder(logs);
     let mut placed: Vec<(String, String)> = Vec::new();
     for artifact in folders {
         let folder = parts(&artifact.relative);
@@ -70,6 +59,88 @@ pub fn place_beside(
         }
     }
     placed
+}
+
+/// Folders that say that they hold exported tables, not whose.
+const TABLE_FOLDERS: &[&str] = &[
+    "tables",
+    "system",
+    "system_tables",
+    "system-tables",
+    "dump",
+    "dumps",
+    "export",
+    "exports",
+    "queries",
+];
+
+/// Places exported tables, each given with the node that its file's name seems to name. That is believed where a log is of
+/// that node or of one that is called alike, or where there are no logs. Otherwise a table is of the node of the nearest log.
+///
+/// Gives runs and nodes, in the order of `tables`.
+pub fn place_tables(
+    tables: &[(&Artifact, Option<&str>)],
+    logs: &[(&Artifact, &Place)],
+    names: &Names,
+) -> Vec<(String, String)> {
+    let (by_folder, by_node) = by_folder(logs);
+    let kind = |name: &str| name.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let kinds: BTreeSet<String> = by_node.keys().map(|node| kind(node)).collect();
+    let mut placed: Vec<(String, String)> = Vec::new();
+    for &(artifact, named) in tables {
+        let folder = parts(&artifact.relative);
+        let owned = folder.iter().copied();
+        let owned = owned.filter(|name| !TABLE_FOLDERS.contains(name) && !is_generic(name));
+        let owned: Vec<&str> = owned.collect();
+        let (own_run, own_node) = named_place(artifact, &folder, &owned, names);
+        let near = nearest(&by_folder, &artifact.relative).1;
+        let believed = named.filter(|name| logs.is_empty() || kinds.contains(&kind(name)));
+        let node = given_node(artifact, names)
+            .or(believed)
+            .or_else(|| near.and_then(|near| only(&near.nodes)))
+            .unwrap_or(&own_node)
+            .to_owned();
+        let of_node = by_node.get(node.as_str());
+        let of_node = of_node.and_then(|logs| nearest(logs, &artifact.relative).1);
+        let only_run =
+            |near: Option<&Near<'_>>| near.and_then(|near| only(&near.runs)).map(str::to_owned);
+        let above = |run: String| match run.strip_suffix(&node) {
+            // A folder of the node's own name is the node's, and no run.
+            Some("") => ".".to_owned(),
+            Some(above) if above.ends_with('/') => above.trim_end_matches('/').to_owned(),
+            Some(_) | None => run,
+        };
+        let run = only_run(of_node)
+            .or_else(|| only_run(near))
+            .unwrap_or_else(|| above(own_run));
+        placed.push((run, node));
+    }
+    let runs: BTreeSet<&String> = placed.iter().map(|(run, _)| run).collect();
+    if logs.is_empty() && runs.len() == 1 {
+        for (run, _) in &mut placed {
+            ".".clone_into(run);
+        }
+    }
+    placed
+}
+
+/// The logs below each folder, all of them and those of each node.
+fn by_folder<'p>(
+    logs: &[(&'p Artifact, &'p Place)],
+) -> (ByFolder<'p>, BTreeMap<&'p str, ByFolder<'p>>) {
+    let mut by_folder = ByFolder::new();
+    let mut by_node: BTreeMap<&str, ByFolder<'_>> = BTreeMap::new();
+    for (artifact, place) in logs {
+        let of_node = by_node.entry(&place.node).or_default();
+        for folder in above(&artifact.relative) {
+            for logs in [&mut by_folder, &mut *of_node] {
+                let near = logs.entry(folder).or_default();
+                near.runs.insert(&place.run);
+                near.nodes.insert(&place.node);
+            }
+        }
+    }
+    (by_folder, by_node)
 }
 
 /// The folders of a path, without the file.
@@ -126,6 +197,49 @@ mod tests {
         let beside: Vec<(&Artifact, &Place)> = logs.iter().copied().zip(&places).collect();
         let segment = Artifact::in_memory(folder, &[]);
         place_beside(&[&segment], &beside, &Names::default()).remove(0)
+    }
+
+    #[test]
+    fn a_table_is_of_the_node_that_its_name_or_the_nearest_log_names() {
+        for (logs, table, named, node) in [
+            (
+                &["m1/clickhouse-server.log"][..],
+                "m1/tables/errors.tsv",
+                None,
+                "m1",
+            ),
+            (
+                &["n1/clickhouse-server.log", "n2/clickhouse-server.log"],
+                "n2/errors.tsv",
+                None,
+                "n2",
+            ),
+            (&["ch1.log"], "ch2_errors.tsv", Some("ch2"), "ch2"),
+            (&["ch1.log"], "before_errors.tsv", Some("before"), "ch1"),
+            (
+                &[
+                    "logs/n1/clickhouse-server.log",
+                    "logs/n2/clickhouse-server.log",
+                ],
+                "tables/n2/errors.tsv",
+                None,
+                "n2",
+            ),
+            (&[], "input/wren-1.errors.txt", Some("wren-1"), "wren-1"),
+            (&[], "errors.tsv", None, UNNAMED),
+        ] {
+            let logs: Vec<Artifact> = logs
+                .iter()
+                .map(|path| Artifact::in_memory(path, &[]))
+                .collect();
+            let logs: Vec<&Artifact> = logs.iter().collect();
+            let places = place_all(&logs, &vec![None; logs.len()], &Names::default());
+            let beside: Vec<(&Artifact, &Place)> = logs.iter().copied().zip(&places).collect();
+            let artifact = Artifact::in_memory(table, &[]);
+            let placed = place_tables(&[(&artifact, named)], &beside, &Names::default());
+            let expected = (".".to_owned(), node.to_owned());
+            assert_eq!(placed, [expected], "{table} beside {logs:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod walk;
 
 pub use archives::Useful;
 pub use artifact::{Artifact, SAMPLE_BYTES};
-pub use beside::place_beside;
+pub use beside::{place_beside, place_tables};
 pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
 pub use content::{Content, Member};

@@ -88,6 +88,8 @@ pub enum Role {
     Main,
     /// The err.log, which repeats the log's worse records.
     Err,
+    /// An export of `system.text_log`, which repeats all of its records down to some level.
+    View,
 }
 
 /// Where an artifact belongs, told by its path.
@@ -374,7 +376,7 @@ fn as_given(
 }
 
 /// The node that the user calls an artifact's.
-fn given_node<'n>(artifact: &Artifact, names: &'n Names) -> Option<&'n str> {
+pub(super) fn given_node<'n>(artifact: &Artifact, names: &'n Names) -> Option<&'n str> {
     let mut nodes = names.nodes.iter();
     let given = nodes.find(|given| {
         given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)

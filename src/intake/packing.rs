@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
 use deflate64::Deflate64Decoder;
-use flate2::Crc;
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use liblzma::bufread::XzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
@@ -70,7 +69,7 @@ impl Encoding {
     pub(super) fn unpack(self, packed: Packed) -> io::Result<Box<dyn Read + Send>> {
         let unpacker: Box<dyn Read + Send> = match self {
             Self::Plain => return Ok(Box::new(packed)),
-            Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
+            Self::Gzip => return Ok(Box::new(Inflated::gzip(packed))),
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
@@ -88,7 +87,7 @@ impl Encoding {
                 ended: false,
             }))),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
-            Self::Deflate => Box::new(DeflateDecoder::new(packed)),
+            Self::Deflate => return Ok(Box::new(Inflated::bare(packed))),
             Self::Deflate64 => Box::new(Deflate64Decoder::with_buffer(packed)),
         };
         Ok(Box::new(Sips(unpacker)))
@@ -105,6 +104,98 @@ impl Read for Sips {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = buffer.len().min(SIP);
         self.0.read(&mut buffer[..length])
+    }
+}
+
+/// Deflated bytes, bare or as members of a gzip. What stands before a fault is given before the fault is.
+struct Inflated {
+    packed: Packed,
+    inflate: Decompress,
+    /// Whether members may follow one another.
+    is_gzip: bool,
+    /// Whether a member has begun and not ended.
+    within: bool,
+    ended: bool,
+    fault: Option<io::Error>,
+}
+
+impl Inflated {
+    /// How far back a deflated text may refer, as a power of two: as far as any.
+    const WINDOW_BITS: u8 = 15;
+    /// How much is unpacked at once: each time the window is copied, and bounds are looked at.
+    const GULP: usize = 64 * 1024;
+
+    fn gzip(packed: Packed) -> Self {
+        Self {
+            packed,
+            inflate: Decompress::new_gzip(Self::WINDOW_BITS),
+            is_gzip: true,
+            within: false,
+            ended: false,
+            fault: None,
+        }
+    }
+
+    fn bare(packed: Packed) -> Self {
+        Self {
+            inflate: Decompress::new(false),
+            is_gzip: false,
+            within: true,
+            ..Self::gzip(packed)
+        }
+    }
+
+    /// Unpacks as much as one stretch of the packed bytes gives, which may be nothing.
+    fn step(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let packed = self.packed.fill_buf()?;
+        let is_last = packed.is_empty();
+        if is_last && !self.within {
+            self.ended = true;
+            return Ok(0);
+        }
+        let (taken, given) = (self.inflate.total_in(), self.inflate.total_out());
+        let flush = if is_last {
+            FlushDecompress::Finish
+        } else {
+            FlushDecompress::None
+        };
+        let status = self.inflate.decompress(packed, buffer, flush);
+        let taken = usize::try_from(self.inflate.total_in() - taken).unwrap_or(0);
+        let given = usize::try_from(self.inflate.total_out() - given).unwrap_or(0);
+        self.packed.consume(taken);
+        self.within = true;
+        match status {
+            Ok(Status::StreamEnd) => {
+                self.within = false;
+                self.ended = !self.is_gzip;
+                self.inflate.reset(true);
+            }
+            Ok(Status::Ok | Status::BufError) if taken == 0 && given == 0 => {
+                let why = "the packed bytes end before what they pack";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
+            }
+            Ok(Status::Ok | Status::BufError) => {}
+            Err(fault) if given == 0 => return Err(fault.into()),
+            Err(fault) => self.fault = Some(fault.into()),
+        }
+        Ok(given)
+    }
+}
+
+impl Read for Inflated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(fault) = self.fault.take() {
+            self.ended = true;
+            return Err(fault);
+        }
+        let length = buffer.len().min(Self::GULP);
+        while !self.ended && length > 0 {
+            let given = self.step(&mut buffer[..length])?;
+            if given > 0 {
+                return Ok(given);
+            }
+        }
+        Ok(0)
     }
 }
 

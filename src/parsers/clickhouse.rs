@@ -7,10 +7,14 @@
 //! A head is known by the fixed places of its stamp. Everything up to the next head belongs to the record. Builds before
 //! 2018 have no `{query id}`. A `<...>` inside a message (a lambda's signature) is not a level: fields are read left to
 //! right, and the first `<` after the braces is the level's.
+#![expect(
+    clippy::inline_always,
+    reason = "a part of a head takes longer to hand over than to read"
+)]
 
 use super::{Spec, sample_lines};
 use crate::record::Record;
-use crate::time::{Timestamp, is_between, word};
+use crate::time::{Timestamp, WORD, is_between, short_number, word};
 use crate::vocab::Level;
 
 /// The text log of servers and keepers.
@@ -34,7 +38,7 @@ const HIGHEST: &[u8; 30] = b"9999.19.39 29:59:69.999999 [ 9";
 
 /// Whether a line starts a record: a stamp in its fixed place, then ` [ ` and a number.
 #[inline]
-fn is_head(line: &[u8]) -> bool {
+pub(super) fn is_head(line: &[u8]) -> bool {
     let Some(head) = line.first_chunk::<30>() else {
         return false;
     };
@@ -42,21 +46,22 @@ fn is_head(line: &[u8]) -> bool {
     if head[4] != b'.' || head[26] != b' ' || line.len() < HEAD_MIN {
         return false;
     }
-    let fits = |at| is_between(word(head, at), word(LOWEST, at), word(HIGHEST, at));
-    // The last eight bytes overlap those before.
-    fits(0) && fits(8) && fits(16) && fits(22)
+    // The last sixteen bytes overlap the first.
+    let start = is_between(word(head, 0), word(LOWEST, 0), word(HIGHEST, 0));
+    start & is_between(word(head, 14), word(LOWEST, 14), word(HIGHEST, 14))
 }
 
+/// The stamp of a head.
 fn stamp(line: &[u8]) -> Option<Timestamp> {
     Timestamp::read(line).map(|(at, _)| at)
 }
 
-/// Reads one record: the head's fields, the message on the head's line, and the rest.
-#[inline]
-fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+/// Reads one record, known to begin with a head: the head's fields, the message on the head's line, and the rest.
+#[inline(always)]
+pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+    let (stamp, after) = line.split_first_chunk::<STAMP_BYTES>()?;
     // A stamp that no calendar has leaves a record without a time.
-    let time = Timestamp::read(line).map(|(time, _)| time);
-    let after = line.get(STAMP_BYTES..)?;
+    let time = Timestamp::of_head(stamp);
     let fields = head_fields(after);
     let (message, (thread, query_id, level, logger)) =
         fields.unwrap_or((after, (0, b"", Level::None, b"")));
@@ -77,6 +82,7 @@ type Bytes<'a> = &'a [u8];
 type Fields<'a> = (u64, Bytes<'a>, Level, Bytes<'a>);
 
 /// ` [ T ] {query id} <Level> logger: `, then the message.
+#[inline(always)]
 fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
     let (input, thread) = thread(input)?;
     let (input, query_id) = query_id(input).unwrap_or((input, b""));
@@ -85,10 +91,15 @@ fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
     Some((input, (thread, query_id, level, logger)))
 }
 
+/// The digits up to a space; a number wraps beyond 64 bits: it is a label, not a quantity.
+#[inline(always)]
 fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
     let mut input = input.strip_prefix(b" [ ")?;
+    // Nearly every number has fewer than eight digits.
+    if let Some((number, digits)) = input.first_chunk().copied().and_then(short_number) {
+        return Some((input[digits..].strip_prefix(b" ] ")?, number));
+    }
     let mut number: u64 = 0;
-    // It wraps beyond 64 bits: a thread number is a label, not a quantity.
     while let [digit @ b'0'..=b'9', rest @ ..] = input {
         number = number
             .wrapping_mul(10)
@@ -98,24 +109,35 @@ fn thread(input: Bytes<'_>) -> Option<(Bytes<'_>, u64)> {
     Some((input.strip_prefix(b" ] ")?, number))
 }
 
+#[inline(always)]
 fn query_id(input: Bytes<'_>) -> Option<(Bytes<'_>, Bytes<'_>)> {
     let input = input.strip_prefix(b"{")?;
+    if let [b'}', b' ', after @ ..] = input {
+        return Some((after, b""));
+    }
+    // Mostly a UUID.
+    if let Some((id, [b'}', b' ', after @ ..])) = input.split_first_chunk::<36>()
+        && id.iter().fold(0, |any, &byte| any | u8::from(byte == b'}')) == 0
+    {
+        return Some((after, id));
+    }
     let id = &input[..memchr::memchr(b'}', input)?];
     Some((input[id.len()..].strip_prefix(b"} ")?, id))
 }
 
 /// The level; [`Level::None`] for a word that no version prints.
+#[inline(always)]
 fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
     // Nearly every record's.
     if let Some((word, rest)) = input.split_first_chunk::<8>() {
-        let level = match word {
-            b"<Trace> " => Level::Trace,
-            b"<Debug> " => Level::Debug,
-            b"<Error> " => Level::Error,
-            _ => Level::None,
-        };
-        if level != Level::None {
-            return Some((rest, level));
+        const TRACE: u64 = u64::from_le_bytes(*b"<Trace> ");
+        const DEBUG: u64 = u64::from_le_bytes(*b"<Debug> ");
+        const ERROR: u64 = u64::from_le_bytes(*b"<Error> ");
+        match u64::from_le_bytes(*word) {
+            TRACE => return Some((rest, Level::Trace)),
+            DEBUG => return Some((rest, Level::Debug)),
+            ERROR => return Some((rest, Level::Error)),
+            _ => {}
         }
     }
     let input = input.strip_prefix(b"<")?;
@@ -127,15 +149,40 @@ fn level(input: Bytes<'_>) -> Option<(Bytes<'_>, Level)> {
 }
 
 /// The source up to the first `": "`; a line that ends in `:` has an empty message.
+#[inline(always)]
 fn logger(input: Bytes<'_>) -> (Bytes<'_>, Bytes<'_>) {
-    let end = memchr::memchr_iter(b':', input).find(|at| input.get(at + 1) == Some(&b' '));
-    match end {
+    match colon(input) {
         Some(at) => (&input[at + 2..], &input[..at]),
         None => match input.strip_suffix(b":") {
             Some(source) => (&input[input.len()..], source),
             None => (input, b""),
         },
     }
+}
+
+/// Where the first `": "` begins. Most names are too short for a search to pay that has to be called.
+#[inline]
+fn colon(input: Bytes<'_>) -> Option<usize> {
+    for from in [0, WORD] {
+        let bytes = input.get(from..)?.first_chunk::<{ WORD + 1 }>();
+        let Some(bytes) = bytes else { break };
+        let differs = (u128::from_le_bytes(word(bytes, 0)) ^ repeated(b':'))
+            | (u128::from_le_bytes(word(bytes, 1)) ^ repeated(b' '));
+        // A byte that does not differ is the first to borrow; behind it others may seem to.
+        let borrows = differs.wrapping_sub(repeated(1)) & !differs & repeated(0x80);
+        if borrows != 0 {
+            return Some(from + borrows.trailing_zeros() as usize / 8);
+        }
+    }
+    let from = if input.len() > 2 * WORD { 2 * WORD } else { 0 };
+    memchr::memchr_iter(b':', &input[from..])
+        .map(|at| from + at)
+        .find(|at| input.get(at + 1) == Some(&b' '))
+}
+
+/// A word of which every byte is `byte`.
+const fn repeated(byte: u8) -> u128 {
+    u128::from_le_bytes([byte; WORD])
 }
 
 /// How many heads a sample holds.
@@ -170,6 +217,40 @@ mod tests {
             b"DB::queueTask()::<lambda(LogEntryPtr&)>: Code: 1"
         );
         assert_eq!(record.rest, b"next\n");
+    }
+
+    #[test]
+    fn a_logger_ends_at_the_first_colon_before_a_space_wherever_that_is() {
+        for length in 0..50 {
+            let logger = "a:b ".chars().cycle().take(length).collect::<String>() + "::x";
+            let line = at_debug(&format!("{logger}: the message: more"));
+            let record = read(&line);
+            assert_eq!(record.logger, logger.as_bytes());
+            assert_eq!(record.message, b"the message: more");
+        }
+        let whole = at_debug("no end of a logger:in this line of some length");
+        assert_eq!(read(&whole).logger, b"");
+        let ended = at_debug("logger with a line that ends:");
+        assert_eq!(read(&ended).logger, b"logger with a line that ends");
+        assert_eq!(read(&ended).message, b"");
+    }
+
+    fn at_debug(rest: &str) -> String {
+        format!("2026.11.29 16:29:56.593522 [ 6 ] {{}} <Debug> {rest}")
+    }
+
+    #[test]
+    fn a_query_id_ends_at_the_first_brace() {
+        let uuid = "12345678-1234-1234-1234-123456789abc";
+        for (id, expected) in [
+            (uuid, uuid),
+            ("a} <Debug> x: {45678-1234-1234-123456789", "a"),
+        ] {
+            let line = format!("2026.11.29 16:29:56.593522 [ 12345678 ] {{{id}}} <Debug> x: y");
+            let record = read(&line);
+            assert_eq!(record.query_id, expected.as_bytes());
+            assert_eq!(record.thread, 12_345_678);
+        }
     }
 
     #[test]

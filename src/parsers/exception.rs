@@ -10,6 +10,7 @@
 //!
 //! A code quoted by a query's text, or by an echo of what a queue entry failed with last, is not this record's.
 
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
@@ -38,11 +39,18 @@ static ECHOES: LazyLock<[Finder<'static>; 3]> =
 const CODE_MARK: &[u8] = b"Code: ";
 
 /// The exception that `record` is; `None` if it is none, or only quotes one.
+#[inline]
 pub fn of(record: &Record<'_>) -> Option<Exception> {
-    let message = record.message;
-    if record.level >= Level::Debug && !begins_with_code(message) {
+    // What is logged lower names exceptions in passing; only one that begins the message is its own.
+    if record.level >= Level::Debug && !begins_with_code(record.message) {
         return None;
     }
+    first(record)
+}
+
+/// The first exception of a message, if it is the record's own.
+fn first(record: &Record<'_>) -> Option<Exception> {
+    let message = record.message;
     let (at, code, after) = next_code(message, 0)?;
     let prefix = &message[..at];
     let direct = is_direct(prefix);
@@ -52,7 +60,6 @@ pub fn of(record: &Record<'_>) -> Option<Exception> {
         _ if is_query_log || quotes(prefix) => false,
         Level::Fatal | Level::Critical | Level::Error | Level::Warning => true,
         Level::Notice | Level::Information => prefix.ends_with(b": "),
-        // What is logged lower names exceptions in passing; only one that begins the message is its own.
         Level::Debug | Level::Trace | Level::Test | Level::None => false,
     };
     accepted.then(|| Exception {
@@ -63,12 +70,17 @@ pub fn of(record: &Record<'_>) -> Option<Exception> {
 }
 
 /// Calls `each` once for every other code that a record with an exception mentions further in: remote errors, tries, causes.
-pub fn nested(record: &Record<'_>, outer: Exception, mut each: impl FnMut(u32)) {
-    let (message, rest) = match IN_QUERY.find(record.message) {
-        // What follows is the query's text, on this line and the next ones.
-        Some(at) => (&record.message[..at], &b""[..]),
-        None => (record.message, record.rest),
-    };
+///
+/// `further` is what may hold one of the lines after the head's.
+pub fn nested<'r>(
+    record: &Record<'_>,
+    outer: Exception,
+    further: impl Iterator<Item = &'r [u8]>,
+    mut each: impl FnMut(u32),
+) {
+    // What follows is the query's text, on this line and the next ones. Few records have further codes to tell by it.
+    let quoted = LazyCell::new(|| IN_QUERY.find(record.message));
+    let message = record.message;
     let mut seen = [outer.code; 8];
     let mut known = 1;
     let mut once = |code: u32| {
@@ -79,14 +91,22 @@ pub fn nested(record: &Record<'_>, outer: Exception, mut each: impl FnMut(u32)) 
         }
     };
     let mut from = outer.text_at.min(message.len());
-    while let Some((_, code, after)) = next_code(message, from) {
+    while let Some((at, code, after)) = next_code(message, from) {
+        if quoted.is_some_and(|quoted| quoted <= at) {
+            return;
+        }
         once(code);
         from = after;
     }
-    from = 0;
-    while let Some((_, code, after)) = next_code(rest, from) {
-        once(code);
-        from = after;
+    for lines in further {
+        from = 0;
+        while let Some((_, code, after)) = next_code(lines, from) {
+            if quoted.is_some() {
+                return;
+            }
+            once(code);
+            from = after;
+        }
     }
 }
 
@@ -112,7 +132,12 @@ fn next_code(text: &[u8], mut from: usize) -> Option<(usize, u32, usize)> {
 }
 
 /// Whether a message is an exception from its first byte on.
+#[inline]
 fn begins_with_code(message: &[u8]) -> bool {
+    // Nearly every message begins with another letter.
+    if !matches!(message.first(), Some(b'C' | b'P' | b's')) {
+        return false;
+    }
     let wrapper = WRAPPERS
         .iter()
         .find_map(|wrapper| message.strip_prefix(*wrapper));
@@ -156,6 +181,27 @@ fn text_start(message: &[u8], after_digits: usize) -> usize {
     if is_class { at + class + 1 } else { at }
 }
 
+/// Whether a line, its end included, is a stack frame as current servers print it: such a line holds no exception.
+///
+/// ```text
+/// 7. DB::StorageReplicatedMergeTree::fetchPart(String const&) @ 0x000000000873df2d
+/// ```
+#[inline]
+pub fn is_frame(line: &[u8]) -> bool {
+    const ADDRESS: &[u8; 5] = b" @ 0x";
+    // Sixteen digits and the line's end follow.
+    let Some((_, end)) = line.split_last_chunk::<{ ADDRESS.len() + 17 }>() else {
+        return false;
+    };
+    let numbered = |line: &[u8]| {
+        matches!(
+            line,
+            [b'0'..=b'9', b'.', b' ', ..] | [b'0'..=b'9', b'0'..=b'9', b'.', b' ', ..]
+        )
+    };
+    end.starts_with(ADDRESS) && numbered(line)
+}
+
 /// The symbol of a stack frame's line, in any of the four spellings; `None` if the line is no frame.
 ///
 /// ```text
@@ -184,6 +230,10 @@ mod tests {
                 String::from_utf8_lossy(&record.message[e.text_at..]).into_owned(),
             )
         })
+    }
+
+    fn rest<'r>(record: &Record<'r>) -> impl Iterator<Item = &'r [u8]> {
+        std::iter::once(record.rest)
     }
 
     fn at(level: &str, logger_and_message: &str) -> String {
@@ -261,14 +311,16 @@ mod tests {
         );
         let record = Format::CLICKHOUSE.parse(text.as_bytes()).unwrap();
         let mut codes = Vec::new();
-        nested(&record, of(&record).unwrap(), |code| codes.push(code));
+        nested(&record, of(&record).unwrap(), rest(&record), |code| {
+            codes.push(code);
+        });
         assert_eq!(codes, [210, 209]);
         let text = at(
             "Error",
             "executeQuery: Code: 6. DB::Exception: No (in query: SELECT 'Code: 210. x')",
         );
         let record = Format::CLICKHOUSE.parse(text.as_bytes()).unwrap();
-        nested(&record, of(&record).unwrap(), |code| {
+        nested(&record, of(&record).unwrap(), rest(&record), |code| {
             panic!("{code} is the query's")
         });
     }
@@ -288,5 +340,36 @@ mod tests {
             Some(&b"/lib/libc.so.6(abort+0x8)"[..])
         );
         assert_eq!(frame_symbol(b"7. of 9 things"), None);
+    }
+
+    #[test]
+    fn codes_further_in_stand_before_a_query_and_in_no_stack_frame() {
+        let frame = b"3. DB::f(Code: 5.) @ 0x000000000873df2d\n";
+        assert!(is_frame(frame) && is_frame(b"12. f @ 0x000000000873df2d\n"));
+        for other in [
+            &b"3. Code: 210. DB::Exception: x\n"[..],
+            b"f @ 0x000000000873df2d\n",
+            b"123. f @ 0x000000000873df2d\n",
+            b"3. f @ 0x0873df2d\n",
+            b"\n",
+            b"",
+        ] {
+            assert!(!is_frame(other));
+        }
+        let nested_in = |message: &str, further: &str| {
+            let line = at("Error", message);
+            let record = Format::CLICKHOUSE.parse(line.as_bytes()).unwrap();
+            let further = std::iter::once(further.as_bytes());
+            let mut codes = Vec::new();
+            nested(&record, of(&record).unwrap(), further, |code| {
+                codes.push(code);
+            });
+            codes
+        };
+        let outer = "q: Code: 1. DB::Exception: a: Code: 2. b";
+        assert_eq!(nested_in(outer, "Code: 3, Code: 2."), [2, 3]);
+        let query = format!("{outer} (in query: SELECT 'Code: 4.'");
+        assert_eq!(nested_in(&query, "Code: 5."), [2]);
+        assert_eq!(nested_in("q: Code: 1. x (in query: y", "Code: 5."), [0; 0]);
     }
 }

@@ -1,6 +1,6 @@
 //! Pieces of heads that several formats share: words, brackets, levels, labels of threads, the shape of a stamp.
 
-use crate::time::{Timestamp, is_between, word as eight};
+use crate::time::{Timestamp, is_between, word as chunk};
 use crate::vocab::Level;
 
 /// The line that a text begins with: what decides whether it is a head must stand on it.
@@ -103,9 +103,8 @@ pub(super) fn is_dated(text: &[u8], separator: u8) -> bool {
     };
     head[4] == separator
         && head[7] == separator
-        && is_between(eight(head, 0), *b"0000-00-", *b"9999/19/")
-        && is_between(eight(head, 8), *b"00 00:00", *b"39T29:59")
-        && is_between(eight(head, 11), *b"00:00:00", *b"29:59:69")
+        && is_between(chunk(head, 0), *b"0000-00-00 00:00", *b"9999/19/39T29:59")
+        && is_between(chunk(head, 3), *b"0-00-00 00:00:00", *b"9/19/39T29:59:69")
 }
 
 /// `LYYMMDD HH:MM:SS.uuuuuu `, the head of several systems: the level's letter, the stamp, and what follows.
@@ -113,10 +112,8 @@ pub(super) fn short_dated(line: &[u8]) -> Option<(Level, Option<Timestamp>, &[u8
     let head = line.first_chunk::<24>()?;
     let level = level_letter(head[0])?;
     let fits = head[7] == b' '
-        && line.get(23) == Some(&b' ')
         && head[1..7].iter().all(u8::is_ascii_digit)
-        && is_between(eight(head, 8), *b"00:00:00", *b"29:59:69")
-        && is_between(eight(head, 15), *b"0.000000", *b"9.999999");
+        && is_between(chunk(head, 8), *b"00:00:00.000000 ", *b"29:59:69.999999 ");
     if !fits {
         return None;
     }

@@ -37,7 +37,7 @@ fn is_head(line: &[u8]) -> bool {
 }
 
 /// The lines that only a standard error has, if they are not a mere preface to something else.
-fn claims(sample: &[u8]) -> usize {
+pub(super) fn claims(sample: &[u8]) -> usize {
     let known =
         |line: &&[u8]| BEGINNINGS.iter().any(|start| line.starts_with(start)) || is_sanitizer(line);
     let lines = || sample_lines(sample).filter(|line| !line.is_empty());

@@ -10,6 +10,7 @@ pub(super) struct ArtifactFacts {
     pub(super) lines: u64,
     pub(super) error: Option<String>,
     pub(super) records: u64,
+    pub(super) rows: u64,
     pub(super) span: Option<(Timestamp, Timestamp)>,
     pub(super) grep: GrepCounts,
     pub(super) problems: Vec<InputFault>,
@@ -28,6 +29,7 @@ impl ArtifactFacts {
         }
         self.lines += scan.lines;
         self.records += if counts { scan.records } else { 0 };
+        self.rows += scan.records;
         self.grep.add(scan.grep);
         if let Some((low, high)) = scan.span {
             self.span = Some(
@@ -41,6 +43,7 @@ impl ArtifactFacts {
     pub(super) fn absorb(&mut self, other: Self) {
         self.lines += other.lines;
         self.records += other.records;
+        self.rows += other.rows;
         self.grep.add(other.grep);
         self.error = self.error.take().or(other.error);
         if let Some((low, high)) = other.span {

@@ -4,14 +4,15 @@ use std::path::Path;
 
 use super::Error;
 use super::sniffing::useful;
+use super::tables;
 use super::wrapped::{self, Wrapped};
-use crate::intake::{self, Artifact, BlockReader, Bounds, Limits};
+use crate::intake::{self, Artifact, Block, BlockReader, Bounds, Limits};
 use crate::layout::Choice;
 use crate::parsers::{Format, sniff};
 use crate::record::Record;
 use crate::rules::RuleBase;
 use crate::signals::Subject;
-use crate::wrappers::{StreamReader, holds};
+use crate::wrappers::{StreamReader, TableReader, holds};
 
 /// A record, its bytes owned.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ impl RecordAt {
             record: &record,
             exception,
             whole: &self.bytes[start..],
+            ahead: &self.bytes[start..],
         }))
     }
 }
@@ -53,6 +55,10 @@ pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, E
         _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
     };
     let (sample, _) = artifact.sample()?;
+    if let Some(export) = tables::export(artifact, &sample, &rules.formats) {
+        return in_table(artifact, &export, line)?
+            .ok_or_else(|| fault("the line belongs to no row"));
+    }
     let logs = wrapped::logs(artifact, &sample, false, &rules.formats);
     if !logs.is_empty() {
         return in_logs(artifact, &logs, line)?
@@ -97,33 +103,61 @@ fn in_logs(artifact: &Artifact, logs: &[Wrapped], line: u64) -> Result<Option<Re
         let (reader, _) = artifact.open()?;
         let mut blocks = StreamReader::new(reader, log.reading(false), Limits::default());
         while let Some(block) = blocks.next(Vec::new()) {
-            let starts = block
-                .origin
-                .as_deref()
-                .map_or(&[][..], |origin| &origin.starts);
-            // Where the newest line stands first, lines do not grow.
-            let before = starts
-                .iter()
-                .enumerate()
-                .filter(|(_, start)| start.line <= line);
-            let Some((at, start)) = before.max_by_key(|(_, start)| start.line) else {
-                continue;
-            };
-            let next = starts.get(at + 1);
-            let end = next.map_or(block.bytes.len(), |next| next.at as usize);
-            if nearest
-                .as_ref()
-                .is_none_or(|record| record.line < start.line)
-            {
-                nearest = Some(RecordAt {
-                    format: log.format,
-                    line: start.line,
-                    bytes: block.bytes[start.at as usize..end].to_vec(),
-                });
+            if !come_nearer(&block, log.format, line, &mut nearest) {
+                break;
             }
         }
     }
     Ok(nearest)
+}
+
+/// The row of an exported table that begins at a line of the file, or else the last one that begins before it.
+fn in_table(
+    artifact: &Artifact,
+    export: &tables::Export,
+    line: u64,
+) -> Result<Option<RecordAt>, Error> {
+    let (Some(format), Some(table)) = (export.format(), export.table) else {
+        return Ok(None);
+    };
+    let (reader, _) = artifact.open()?;
+    let mut nearest = None;
+    let mut blocks = TableReader::new(reader, export.form, table, Limits::default());
+    while let Some(block) = blocks.next(Vec::new()) {
+        if !come_nearer(&block, format, line, &mut nearest) {
+            break;
+        }
+    }
+    Ok(nearest)
+}
+
+/// Takes the last record of a block that begins at a line or before it, if it is nearer; whether any does.
+fn come_nearer(block: &Block, format: Format, line: u64, nearest: &mut Option<RecordAt>) -> bool {
+    let starts = block
+        .origin
+        .as_deref()
+        .map_or(&[][..], |origin| &origin.starts);
+    // Where the newest line stands first, lines do not grow.
+    let before = starts
+        .iter()
+        .enumerate()
+        .filter(|(_, start)| start.line <= line);
+    let Some((at, start)) = before.max_by_key(|(_, start)| start.line) else {
+        return false;
+    };
+    let next = starts.get(at + 1);
+    let end = next.map_or(block.bytes.len(), |next| next.at as usize);
+    if nearest
+        .as_ref()
+        .is_none_or(|record| record.line < start.line)
+    {
+        *nearest = Some(RecordAt {
+            format,
+            line: start.line,
+            bytes: block.bytes[start.at as usize..end].to_vec(),
+        });
+    }
+    true
 }
 
 /// The record that holds a line of a block, from 0: the line of its head, and its bytes.

@@ -7,7 +7,7 @@ use super::facts::ArtifactFacts;
 use super::inputs::NodeScan;
 use crate::intake::Role;
 use crate::signals::tally::NodeTally;
-use crate::streams::{Fold, FoldRules, Log, Scanned, Source, Twins};
+use crate::streams::{Fold, FoldRules, Log, Scanned, Source, Twins, Views};
 use crate::time::{DAY, Timestamp};
 
 /// A step after its scan.
@@ -28,8 +28,8 @@ pub(super) enum Done {
 /// The folds of one node.
 pub(super) struct Folding<'e> {
     rules: FoldRules<'e>,
-    /// The logs to come: a piece of each, and whether there is an err.log to match.
-    logs: VecDeque<(Source, bool)>,
+    /// The logs to come: a piece of each, whether there is an err.log to match, and whether there are views, of full seconds.
+    logs: VecDeque<(Source, bool, Option<bool>)>,
     fold: Option<(Fold<'e>, Twins)>,
     tally: NodeTally,
     others: Vec<NodeTally>,
@@ -42,9 +42,13 @@ pub(super) struct Folding<'e> {
 impl<'e> Folding<'e> {
     pub(super) fn new(rules: FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
         let of = |log: &Log| {
-            let source = log.main.pieces.first().or(log.err.pieces.first());
-            let twins = !log.err.pieces.is_empty() && !log.main.pieces.is_empty();
-            source.map(|source| (*source, twins))
+            let mut sources = log.main.pieces.iter().chain(&log.err.pieces);
+            let mut exports = log.views.iter().chain(&log.main.pieces);
+            let coarse = exports.any(|source| source.coarse);
+            let views = (!log.views.is_empty()).then_some(coarse);
+            sources
+                .next()
+                .map(|source| (*source, log.has_twins(), views))
         };
         let logs = logs.iter().filter_map(of).collect();
         let (others, artifacts) = (Vec::new(), BTreeMap::new());
@@ -69,6 +73,7 @@ impl<'e> Folding<'e> {
                 match role {
                     Role::Main => twins.main(&scanned, fold),
                     Role::Err => twins.err(&scanned, fold),
+                    Role::View => twins.view(&scanned, fold),
                 }
                 Arc::into_inner(scanned).map(|scanned| scanned.block.bytes)
             }
@@ -94,9 +99,12 @@ impl<'e> Folding<'e> {
     /// The fold of the log being read.
     fn open(&mut self) -> Option<&mut (Fold<'e>, Twins)> {
         if self.fold.is_none() {
-            let &(source, twins) = self.logs.front()?;
+            let &(source, twins, views) = self.logs.front()?;
             let tally = std::mem::take(&mut self.tally);
-            self.fold = Some((Fold::new(self.rules, tally, source), Twins::new(twins)));
+            self.fold = Some((
+                Fold::new(self.rules, tally, source),
+                Twins::new(twins, views.map(Views::new)),
+            ));
         }
         self.fold.as_mut()
     }
@@ -106,7 +114,7 @@ impl<'e> Folding<'e> {
         let counts = self
             .logs
             .front()
-            .is_some_and(|(source, _)| source.format.spec().counts_records);
+            .is_some_and(|(source, ..)| source.format.spec().counts_records);
         let facts = self.artifacts.entry(scanned.artifact as usize).or_default();
         if let Some(scanned) = Arc::get_mut(scanned) {
             // The lines of unwrapped text are numbered as they stand in the file.

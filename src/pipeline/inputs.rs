@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::Read;
+use std::io;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
@@ -10,13 +10,16 @@ use rayon::prelude::*;
 use super::copies::{Piece, Side, copies};
 use super::facts::ArtifactFacts;
 use super::sniffing::{Sniffed, fault, sniffed};
+use super::tables::{self, Export};
 use super::wal::Wals;
 use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
 use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
 use crate::layout::{Wal, compare};
-use crate::parsers::Format;
+use crate::outcome::{self, Source as TestSource};
+use crate::parsers::tables::{Form, Known};
+use crate::parsers::{Format, ci};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
@@ -35,6 +38,10 @@ struct Seen {
     format: Option<Format>,
     /// Its logs, if they are wrapped.
     logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    export: Option<Export>,
+    /// The form of test results that it is of.
+    form: Option<&'static ci::Spec>,
     is_segment: bool,
     /// Why it is not read though it is there.
     skipped: Option<InputFault>,
@@ -49,12 +56,19 @@ pub(super) struct NodeScan {
     pub(super) artifacts: BTreeMap<usize, ArtifactFacts>,
 }
 
+/// What was read of all artifacts.
+pub(super) struct Read {
+    pub(super) nodes: Vec<NodeScan>,
+    pub(super) wals: Vec<Wal>,
+    pub(super) tests: Vec<TestSource>,
+}
+
 /// Tells every artifact's format and place.
 pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
     let mut sniffed: Vec<Sniffed> = found
         .artifacts
         .par_iter()
-        .map(|artifact| sniffed(artifact, rules))
+        .map(|artifact| sniffed(artifact, plan.for_tests, &rules.formats))
         .collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);
@@ -72,18 +86,20 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
     for (((artifact, place), is_segment), sniffed) in seen.zip(sniffed) {
         let Sniffed {
             format,
+            form,
             node: _,
             logs,
+            export,
             encoding,
             start,
             unreadable,
         } = sniffed;
-        let (format, logs, unreadable) = if is_segment {
-            (None, Vec::new(), None)
+        let (format, form, logs, export, unreadable) = if is_segment {
+            (None, None, Vec::new(), None, None)
         } else {
-            (format, logs, unreadable)
+            (format, form, logs, export, unreadable)
         };
-        if let Some(format) = format {
+        if let Some(format) = format.filter(|_| export.is_none()) {
             let side = (place.run.clone(), place.node.clone(), format, place.role);
             pieces.entry(side).or_default().push(Piece {
                 artifact: artifacts.len(),
@@ -98,15 +114,13 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             place,
             format,
             logs,
+            export,
+            form,
             is_segment,
             skipped: unreadable,
         });
     }
-    for (copy, whole) in copies(pieces) {
-        let path = &artifacts[whole].artifact.path;
-        let detail = format!("it begins like {path} and is not read a second time");
-        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
-    }
+    leave_out_copies(&mut artifacts, pieces);
     for (at, detail) in wals.unchecked() {
         let fault = InputFault::of(ProblemKind::UncheckedWal, detail);
         artifacts[at].skipped.get_or_insert(fault);
@@ -115,6 +129,25 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         artifacts,
         refused: found.refused,
         wals,
+    }
+}
+
+/// Says of every file that another one repeats that it is not read.
+fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
+    let begins = |path: &str| format!("it begins like {path} and is not read a second time");
+    let other = |path: &str| {
+        format!("it is the table of {path} in another form and is not read a second time")
+    };
+    let exports = artifacts.iter().enumerate().filter_map(|(at, seen)| {
+        let export = seen.export.as_ref()?;
+        Some((at, seen.artifact.path.as_str(), export))
+    });
+    let exports = tables::copies(exports).into_iter().map(|it| (it, true));
+    let pieces = copies(pieces).into_iter().map(|it| (it, false));
+    for ((copy, whole), is_table) in pieces.chain(exports).collect::<Vec<_>>() {
+        let path = &artifacts[whole].artifact.path;
+        let detail = if is_table { other(path) } else { begins(path) };
+        artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
     }
 }
 
@@ -127,8 +160,11 @@ fn places(
     sniffed: &mut [Sniffed],
     names: &Names,
 ) -> Vec<Place> {
-    let (logs, others): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
+    let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
+        .partition(|&at| sniffed[at].export.is_some());
+    let (logs, others): (Vec<usize>, Vec<usize>) = rest
+        .into_iter()
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
     let streams: Vec<(usize, Option<usize>)> = logs
@@ -161,6 +197,10 @@ fn places(
         .map(|(&at, place)| (&artifacts[at], place))
         .collect();
     let mut places = wals.place(artifacts, &beside, names);
+    let exports = exports
+        .iter()
+        .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
+    places.extend(tables::places(artifacts, exports, &beside, names));
     let seen = place_beside(&of(&others), &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
         let place = Place {
@@ -181,7 +221,7 @@ impl Looked {
     pub(super) fn bytes(&self) -> u64 {
         self.artifacts
             .iter()
-            .filter(|seen| seen.is_read() || seen.is_segment)
+            .filter(|seen| seen.is_read() || seen.is_segment || seen.form.is_some())
             .map(|seen| seen.artifact.bytes)
             .sum()
     }
@@ -199,6 +239,7 @@ impl Looked {
                     artifact,
                     stream,
                     format,
+                    coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
                     is_excerpt,
                 };
                 (place.clone(), source)
@@ -218,12 +259,36 @@ impl Looked {
         }))
     }
 
+    /// The artifacts with results of tests.
+    pub(super) fn tests(&self) -> Vec<(usize, &'static ci::Spec)> {
+        let seen = self.artifacts.iter().enumerate();
+        seen.filter_map(|(at, seen)| Some((at, seen.form?)))
+            .collect()
+    }
+
+    /// An artifact's path, the run that it lies in, and its stored bytes.
+    pub(super) fn place_of(&self, artifact: usize) -> (String, String, u64) {
+        let seen = &self.artifacts[artifact];
+        (
+            seen.artifact.path.clone(),
+            seen.place.run.clone(),
+            seen.artifact.bytes,
+        )
+    }
+
+    /// Opens an artifact with results of tests.
+    pub(super) fn open_tests(&self, artifact: usize) -> Result<Box<dyn io::Read + Send>, String> {
+        let opened = self.artifacts[artifact].artifact.open();
+        let (reader, _) = opened.map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
+        Ok(reader)
+    }
+
     /// Opens an artifact; its stored bytes are added to the progress as they are read.
     pub(super) fn open(
         &self,
         source: Source,
         progress: &Progress,
-    ) -> Result<Box<dyn Read + Send>, String> {
+    ) -> Result<Box<dyn io::Read + Send>, String> {
         let seen = &self.artifacts[source.artifact];
         // Of a file with several logs that are read one after another, each is a part of the progress.
         let parts = u64::try_from(seen.logs.len()).unwrap_or(1).max(1);
@@ -235,7 +300,7 @@ impl Looked {
             .map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
         let bound = seen.format.and_then(|format| format.spec().head_bytes);
         Ok(match bound {
-            Some(bytes) => Box::new(reader.take(bytes)),
+            Some(bytes) => Box::new(io::Read::take(reader, bytes)),
             None => reader,
         })
     }
@@ -271,6 +336,14 @@ impl Looked {
     }
 }
 
+impl Looked {
+    /// The form and the table of an export; `None` if it is none, or nobody knows the table.
+    pub(super) fn export(&self, source: Source) -> Option<(Form, &'static Known)> {
+        let export = self.artifacts[source.artifact].export.as_ref()?;
+        Some((export.form, export.table?))
+    }
+}
+
 impl Seen {
     fn is_read(&self) -> bool {
         self.format.is_some() && self.skipped.is_none()
@@ -280,12 +353,12 @@ impl Seen {
 /// Puts the analysis together.
 pub(super) fn assemble(
     looked: Looked,
-    nodes: Vec<NodeScan>,
-    wals: Vec<Wal>,
+    read: Read,
     sampled: &[(String, WalProblem)],
     plan: &Plan,
     rules: &RuleBase,
 ) -> Analysis {
+    let Read { nodes, wals, tests } = read;
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
@@ -300,6 +373,11 @@ pub(super) fn assemble(
             let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
             facts.entry(at).or_default().problems.push(fault);
         }
+    }
+    for source in &tests {
+        let facts = facts.entry(source.artifact).or_default();
+        facts.lines = facts.lines.max(source.reading.lines);
+        facts.error.clone_from(&source.reading.error);
     }
     let mut problems: NodeProblems = BTreeMap::new();
     for wal in &wals {
@@ -348,6 +426,7 @@ pub(super) fn assemble(
         })
         .collect();
     let conclusions = rules.conclude(&nodes, plan.profile.as_deref());
+    let tests = outcome::conclude(tests, &nodes, &conclusions, rules);
     Analysis {
         inputs,
         refused: looked.refused.into_iter().map(refused_facts).collect(),
@@ -356,6 +435,7 @@ pub(super) fn assemble(
         conclusions,
         comparisons: compare(&wals),
         wals,
+        tests,
     }
 }
 
@@ -426,9 +506,18 @@ impl Seen {
             wrapper,
             format: match self.format {
                 Some(format) => Some(format.spec().name),
-                None => self.is_segment.then_some(SEGMENT),
+                None if self.export.is_some() => Some(TABLE),
+                None if self.is_segment => Some(SEGMENT),
+                None => self.form.map(|form| form.name),
             },
+            table: self.export.map(|export| TableFacts {
+                name: export.table.map(|table| table.name),
+                form: export.form.name(),
+                columns: export.columns,
+                rows: found.rows,
+            }),
             counts_records,
+            holds_tests: self.form.is_some(),
             run: self.place.run,
             node,
             bytes: self.artifact.bytes,

@@ -8,6 +8,8 @@ mod inputs;
 mod reader;
 mod run;
 mod sniffing;
+mod tables;
+mod tests;
 mod trial;
 mod wal;
 mod wrapped;
@@ -17,13 +19,15 @@ pub use trial::try_sample;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::analysis::Analysis;
 use crate::intake::{self, Bounds, Found, Limits, Names};
 use crate::layout::Choice;
+use crate::outcome;
 use crate::profile::Profile;
 use crate::rules::{RuleBase, WalProblem};
+use crate::signals::tally::Watch;
 use crate::time::{Period, Zone};
 
 /// What to do, decided from the command line alone.
@@ -49,6 +53,8 @@ pub struct Plan {
     pub listing: Option<Listing>,
     /// How WALs are read.
     pub layout: Choice,
+    /// Whether the question is what became of tests: what soaks print among logs is then read for its verdict too.
+    pub for_tests: bool,
     /// Where to add what signals and rules cost.
     pub profile: Option<Arc<Profile>>,
 }
@@ -76,6 +82,7 @@ impl Default for Plan {
             bounds: Bounds::default(),
             listing: None,
             layout: Choice::Detect,
+            for_tests: false,
             profile: None,
         }
     }
@@ -114,11 +121,14 @@ pub struct Progress {
     pub done: AtomicU64,
     /// Stored bytes to read, once known.
     pub total: AtomicU64,
+    /// Members that were met in packed archives, which are unpacked before anything is read.
+    pub unpacked: AtomicU64,
 }
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
+        progress.unpacked.fetch_add(1, Ordering::Relaxed);
         sniffing::useful(name, start, &plan.layout, rules)
     })?;
     analyze_found(plan, found, &[], rules, progress)
@@ -141,13 +151,17 @@ pub fn analyze_found(
             source,
         })?;
     let looked = pool.install(|| inputs::look(found, plan, rules));
-    progress
-        .total
-        .store(looked.bytes(), std::sync::atomic::Ordering::Relaxed);
-    let nodes = run::scan(&pool, plan, &looked, rules, progress);
+    progress.total.store(looked.bytes(), Ordering::Relaxed);
+    let tests = match plan.listing {
+        Some(_) => Vec::new(),
+        None => tests::read(&pool, &looked, progress),
+    };
+    let watch = Watch::new(outcome::tables(&tests));
+    let nodes = run::scan(&pool, plan, &looked, rules, &watch, progress);
     let wals = match plan.listing {
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
-    Ok(inputs::assemble(looked, nodes, wals, sampled, plan, rules))
+    let read = inputs::Read { nodes, wals, tests };
+    Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }

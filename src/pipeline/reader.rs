@@ -9,7 +9,7 @@ use crate::intake::{Block, BlockReader, Limits, Role};
 use crate::parsers::Format;
 use crate::streams::{Log, Source, Stream};
 use crate::time::Timestamp;
-use crate::wrappers::StreamReader;
+use crate::wrappers::{StreamReader, TableReader};
 
 /// One step of a node's reading, in the order in which it must be folded.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(super) struct Work {
     pub(super) format: Format,
     /// Whether the log has a twin.
     pub(super) hashed: bool,
+    /// Whether it has exports of the same records.
+    pub(super) viewed: bool,
     /// The bytes.
     pub(super) block: Block,
 }
@@ -52,11 +54,12 @@ pub(super) struct NodeReader<'p> {
     queued: VecDeque<Step>,
 }
 
-/// A log and its twin while they are read.
+/// A log, its twin and its views while they are read.
 struct Pair {
-    main: Side,
-    err: Side,
+    /// The main log, the err.log, and a side for each view.
+    sides: Vec<(Role, Side)>,
     hashed: bool,
+    viewed: bool,
 }
 
 /// The pieces of one side that are still to be read.
@@ -69,6 +72,7 @@ struct Side {
 enum Blocks {
     Plain(Box<BlockReader>),
     Wrapped(Box<StreamReader>),
+    Table(Box<TableReader>),
 }
 
 impl<'p> NodeReader<'p> {
@@ -96,30 +100,16 @@ impl<'p> NodeReader<'p> {
             }
             let next = || self.logs.pop_front().map(Pair::new);
             let mut pair = self.current.take().or_else(next)?;
-            self.prepare(&mut pair.main);
-            self.prepare(&mut pair.err);
-            let role = match (&mut pair.main.open, &mut pair.err.open) {
-                (None, None) => {
-                    self.queued.push_back(Step::LogEnded);
-                    continue;
-                }
-                (Some(_), None) => Role::Main,
-                (None, Some(_)) => Role::Err,
-                (Some(main), Some(err)) => {
-                    if stamp(err) < stamp(main) {
-                        Role::Err
-                    } else {
-                        Role::Main
-                    }
-                }
+            for (_, side) in &mut pair.sides {
+                self.prepare(side);
+            }
+            let Some(at) = pair.earliest() else {
+                self.queued.push_back(Step::LogEnded);
+                continue;
             };
-            let hashed = pair.hashed;
-            let side = if role == Role::Main {
-                &mut pair.main
-            } else {
-                &mut pair.err
-            };
-            let step = self.block(side, role, hashed, buffer);
+            let (hashed, viewed) = (pair.hashed, pair.viewed);
+            let (role, side) = &mut pair.sides[at];
+            let step = self.block(side, *role, (hashed, viewed), buffer);
             self.current = Some(pair);
             return Some(step);
         }
@@ -144,6 +134,10 @@ impl<'p> NodeReader<'p> {
     }
 
     fn blocks(&self, source: Source, reader: Box<dyn Read + Send>) -> Blocks {
+        if let Some((form, table)) = self.looked.export(source) {
+            let reader = TableReader::new(reader, form, table, self.limits);
+            return Blocks::Table(Box::new(reader));
+        }
         if let Some(log) = self.looked.wrapped(source) {
             let reading = log.reading(source.stream == 0);
             return Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)));
@@ -152,7 +146,13 @@ impl<'p> NodeReader<'p> {
         Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
     }
 
-    fn block(&mut self, side: &mut Side, role: Role, hashed: bool, buffer: Vec<u8>) -> Step {
+    fn block(
+        &mut self,
+        side: &mut Side,
+        role: Role,
+        (hashed, viewed): (bool, bool),
+        buffer: Vec<u8>,
+    ) -> Step {
         let Some((source, reader)) = &mut side.open else {
             return Step::LogEnded;
         };
@@ -175,6 +175,7 @@ impl<'p> NodeReader<'p> {
                 artifact,
                 format,
                 hashed,
+                viewed,
                 block,
             }),
             None => Step::Ended {
@@ -190,6 +191,7 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.next(buffer),
             Self::Wrapped(reader) => reader.next(buffer),
+            Self::Table(reader) => reader.next(buffer),
         }
     }
 
@@ -197,6 +199,7 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.peek(stamp),
             Self::Wrapped(reader) => reader.peek(stamp),
+            Self::Table(reader) => reader.peek(stamp),
         }
     }
 
@@ -204,18 +207,33 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.take_error(),
             Self::Wrapped(reader) => reader.take_error(),
+            Self::Table(reader) => reader.take_error(),
         }
     }
 }
 
 impl Pair {
     fn new(log: Log) -> Self {
-        let hashed = !log.main.pieces.is_empty() && !log.err.pieces.is_empty();
+        let (hashed, viewed) = (log.has_twins(), !log.views.is_empty());
+        let of = |stream| Side::new(stream);
+        let mut sides = vec![(Role::Main, of(log.main)), (Role::Err, of(log.err))];
+        let views = log
+            .views
+            .into_iter()
+            .map(|view| Stream { pieces: vec![view] });
+        sides.extend(views.map(|view| (Role::View, of(view))));
         Self {
-            main: Side::new(log.main),
-            err: Side::new(log.err),
+            sides,
             hashed,
+            viewed,
         }
+    }
+
+    /// The side whose next stamp is the earliest, of equal ones the first.
+    fn earliest(&mut self) -> Option<usize> {
+        let sides = self.sides.iter_mut().enumerate();
+        let stamped = sides.filter_map(|(at, (_, side))| Some((stamp(side.open.as_mut()?), at)));
+        stamped.min().map(|(_, at)| at)
     }
 }
 

@@ -16,6 +16,7 @@ use super::reader::{NodeReader, Step, Work};
 use super::{Plan, Progress};
 use crate::rules::RuleBase;
 use crate::scan::{BlockContext, Grep, Scanner};
+use crate::signals::tally::Watch;
 use crate::streams::{FoldRules, Log, Scanned};
 
 /// Blocks of one node between reading and folding: enough to keep the threads busy, few enough to stay small.
@@ -27,6 +28,7 @@ pub(super) fn scan(
     plan: &Plan,
     looked: &Looked,
     rules: &RuleBase,
+    watch: &Watch,
     progress: &Progress,
 ) -> Vec<NodeScan> {
     let listed = plan
@@ -47,6 +49,7 @@ pub(super) fn scan(
         subjects_max: plan.subjects_max,
         start: rules.environment.start_signal(),
         listed: plan.listing.map(|l| (l.signal, l.records_max)),
+        watch: (!watch.is_empty()).then_some(watch),
     };
     let mut by_node: BTreeMap<(String, String), Vec<Log>> = BTreeMap::new();
     for log in looked.logs() {
@@ -188,11 +191,13 @@ impl<'t, 'e> Shared<'t, 'e> {
             artifact,
             format,
             hashed,
+            viewed,
             block,
         } = work;
         let context = BlockContext {
             format,
             hashed,
+            viewed,
             continues: block.continues,
             last: block.last,
             origin: block.origin.as_deref(),

@@ -1,20 +1,25 @@
-//! What the first bytes of an artifact tell.
+//! What the first bytes of an artifact tell: a format of logs, a table, a form of test results, a node.
 
+use super::tables::{self, Export};
 use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::{Format, sniff};
+use crate::parsers::{Format, ci, sniff};
 use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
 
 /// What the first bytes of an artifact tell.
 pub(super) struct Sniffed {
     pub(super) format: Option<Format>,
+    /// The form of test results that it is of.
+    pub(super) form: Option<&'static ci::Spec>,
     /// The node that its lines name, if they name one.
     pub(super) node: Option<String>,
     /// The logs in it, if they are wrapped.
     pub(super) logs: Vec<Wrapped>,
+    /// The system table that it exports.
+    pub(super) export: Option<Export>,
     pub(super) encoding: Encoding,
     /// The first few bytes, to know the same piece packed and unpacked.
     pub(super) start: Vec<u8>,
@@ -30,44 +35,102 @@ const DOCUMENTS: &[&str] = &[
     "sql", "py", "sh", "rs", "cpp",
 ];
 
-pub(super) fn sniffed(artifact: &Artifact, rules: &RuleBase) -> Sniffed {
+/// Looks at the beginning of an artifact.
+///
+/// Unless the question is what became of tests, what stands among logs is read as a log alone.
+pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format]) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
-            let is_document = is_document(&artifact.path);
-            let logs = wrapped::logs(artifact, &sample, is_document, &rules.formats);
-            let turned = || {
-                sniff(&sample, &rules.formats)
-                    .filter(|_| !is_document)
-                    .and_then(|it| wrapped::turned(it, &sample))
+            let form = ci::sniff(&sample);
+            let form = form.filter(|spec| for_tests || !spec.form.stands_in_logs());
+            // Results of tests quote logs and tables; what a soak or a dying server prints is both.
+            let other = match form {
+                Some(spec) if !spec.form.stands_in_logs() => Sniffed::unknown(encoding),
+                _ => log_or_table(artifact, &sample, encoding, declared),
             };
-            let logs = if logs.is_empty() {
-                turned().into_iter().collect()
-            } else {
-                logs
-            };
-            let format = match logs.first() {
-                Some(log) => Some(log.format),
-                None => sniff(&sample, &rules.formats)
-                    .filter(|_| !is_document)
-                    .or_else(|| empty_log(artifact, &sample)),
+            let start = match other.export {
+                Some(_) => Vec::new(),
+                None => sample[..sample.len().min(START_BYTES)].to_vec(),
             };
             Sniffed {
-                format,
-                node: format.and_then(|format| format.only_node(&sample)),
-                logs,
-                encoding,
-                unreadable: illegible(artifact, format),
-                start: sample[..sample.len().min(START_BYTES)].to_vec(),
+                form,
+                start,
+                ..other
             }
         }
         Err(error) => Sniffed {
+            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
+            ..Sniffed::unknown(Encoding::Plain)
+        },
+    }
+}
+
+/// The log or the table that begins with a sample.
+fn log_or_table(
+    artifact: &Artifact,
+    sample: &[u8],
+    encoding: Encoding,
+    declared: &[Format],
+) -> Sniffed {
+    let is_document = is_document(&artifact.path);
+    let export = tables::export(artifact, sample, declared);
+    if export.as_ref().is_some_and(Export::is_sure) {
+        return exported(export, encoding);
+    }
+    let logs = wrapped::logs(artifact, sample, is_document, declared);
+    if logs.is_empty() && export.as_ref().is_some_and(|it| it.table.is_some()) {
+        return exported(export, encoding);
+    }
+    let turned = || {
+        sniff(sample, declared)
+            .filter(|_| !is_document)
+            .and_then(|it| wrapped::turned(it, sample))
+    };
+    let logs = if logs.is_empty() {
+        turned().into_iter().collect()
+    } else {
+        logs
+    };
+    let format = match logs.first() {
+        Some(log) => Some(log.format),
+        None => sniff(sample, declared)
+            .filter(|_| !is_document)
+            .or_else(|| empty_log(artifact, sample)),
+    };
+    if format.is_none() && export.is_some() {
+        return exported(export, encoding);
+    }
+    Sniffed {
+        format,
+        node: format.and_then(|format| format.only_node(sample)),
+        logs,
+        unreadable: illegible(artifact, format),
+        ..Sniffed::unknown(encoding)
+    }
+}
+
+impl Sniffed {
+    /// Nothing known.
+    fn unknown(encoding: Encoding) -> Self {
+        Self {
             format: None,
+            form: None,
             node: None,
             logs: Vec::new(),
-            encoding: Encoding::Plain,
+            export: None,
+            encoding,
             start: Vec::new(),
-            unreadable: Some(fault(ProblemKind::Unreadable, &error)),
-        },
+            unreadable: None,
+        }
+    }
+}
+
+/// A file that exports a table.
+fn exported(export: Option<Export>, encoding: Encoding) -> Sniffed {
+    Sniffed {
+        format: export.as_ref().and_then(Export::format),
+        export,
+        ..Sniffed::unknown(encoding)
     }
 }
 
@@ -76,7 +139,10 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
-    if wrapped::is_wrapped(start, &rules.formats) {
+    let is_known = ci::sniff(start).is_some()
+        || tables::is_table(name, start, &rules.formats)
+        || wrapped::is_wrapped(start, &rules.formats);
+    if is_known {
         return u64::MAX;
     }
     sniff(start, &rules.formats).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))

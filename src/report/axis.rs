@@ -142,8 +142,16 @@ impl Axis {
         placed
     }
 
-    /// The place of a stamp as the report writes it, in thousandths of a second.
+    /// Whether times of day do not tell which day they are of.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        !self.is_dated && !self.is_folded
+    }
+
+    /// The place of a stamp as the report writes it, in thousandths of a second; none where the day is not known.
     pub(super) fn millis(&self, stamp: &str) -> Option<i64> {
+        if self.is_ambiguous() {
+            return None;
+        }
         let at = (Timestamp::from_iso(stamp)?.0 - self.start.0).div_euclid(SECOND / 1000);
         Some(self.stamped(at.div_euclid(1000)) * 1000 + at.rem_euclid(1000))
     }

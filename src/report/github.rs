@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use crate::report::Style;
 use crate::report::escape::{workflow_property, workflow_text};
+use crate::report::figures::{counted, length};
+use crate::report::model::tests::TestGroup;
 use crate::report::model::{Finding, Report};
+use crate::report::testing::own_file;
 use crate::vocab::Severity;
 
 /// Annotations of one level that GitHub shows per step; further ones are dropped without a word.
@@ -26,7 +29,11 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
     for name in LEVELS {
         let findings = report.findings.iter();
         let findings = findings.filter(|it| level(it.severity) == name);
-        let mut lines: Vec<String> = findings.map(annotation).collect();
+        let failing = report.tests.groups.iter();
+        let failing = failing
+            .filter(|it| level_of_tests(it) == name)
+            .map(failing_tests);
+        let mut lines: Vec<String> = failing.chain(findings.map(annotation)).collect();
         if name == "warning" && !report.complete {
             let text = "Something recognised could not be read whole, so what is said is partial; see the inputs of the report.";
             lines.insert(
@@ -51,6 +58,31 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
         }
     }
     Ok(())
+}
+
+/// The level of a group of failing tests: collateral ones go with what they go back to.
+fn level_of_tests(group: &TestGroup) -> &'static str {
+    match group.role.as_str() {
+        "collateral" => "warning",
+        _ => "error",
+    }
+}
+
+/// A group of failing tests, at its place in their code.
+fn failing_tests(group: &TestGroup) -> String {
+    let mut properties = Vec::new();
+    if let Some(file) = group.file.as_ref().filter(|_| group.line > 0) {
+        properties.push(("file", own_file(file).to_owned()));
+        properties.push(("line", group.line.to_string()));
+    }
+    let leaves = counted(length(&group.leaves), "failing test", "failing tests");
+    properties.push(("title", format!("{leaves} ({})", group.role)));
+    let cause = group.cause.iter().map(|it| format!("goes back to {it}"));
+    let mut text = vec![group.signature.clone()];
+    text.extend(cause);
+    text.push(group.why.clone());
+    text.push(format!("for example {}", group.representative));
+    command(level_of_tests(group), &properties, &text.join("\n"))
 }
 
 fn annotation(finding: &Finding) -> String {

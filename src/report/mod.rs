@@ -7,8 +7,10 @@ mod axes;
 mod axis;
 mod bug;
 mod counts;
+pub mod diff;
 pub mod escape;
 pub mod explanation;
+mod exported;
 mod figures;
 mod folder;
 mod github;
@@ -21,9 +23,11 @@ pub mod model;
 mod plots;
 mod positions;
 pub mod profile;
+mod redact;
 pub mod rulebook;
 mod sarif;
 pub mod tables;
+mod testing;
 mod text;
 mod tones;
 pub mod wal;
@@ -31,9 +35,15 @@ mod width;
 
 use std::io::{self, Write};
 
+pub use diff::{DIFF_OUTPUTS, compare};
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
 pub use plots::{PLOTS, Plot};
+pub use redact::redact;
+
+/// What a reader of a masked report is told.
+const REDACTED: &str =
+    "names, addresses, paths, queries and literals; the same text has the same mask";
 
 /// How an output for people looks; machine formats ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +108,36 @@ pub const REPORTS: &[Output] = &[
         write: sarif::write,
     },
 ];
+
+/// Bytes that GitHub shows of what a step writes; what is longer is dropped as a whole.
+const STEP_SUMMARY_MAX: u64 = 1 << 20;
+
+/// The issue as a summary of a workflow's step, cut at a line so that with what is `written` there already it is shown.
+pub fn step_summary(report: &Report, written: u64) -> io::Result<String> {
+    const CUT: &str = "\n(cut: the summary of a step is bounded)\n";
+    let mut bytes = Vec::new();
+    let style = Style {
+        color: false,
+        width: 120,
+    };
+    markdown::write(report, &style, &mut bytes)?;
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+    let room = STEP_SUMMARY_MAX.saturating_sub(written);
+    let room = usize::try_from(room).unwrap_or(usize::MAX);
+    if text.len() <= room {
+        return Ok(text);
+    }
+    let most = room.saturating_sub(CUT.len());
+    let end = text.as_bytes()[..most]
+        .iter()
+        .rposition(|byte| *byte == b'\n');
+    Ok(end.map_or_else(String::new, |end| format!("{}{CUT}", &text[..=end])))
+}
+
+/// Whether any test failed that was not expected to.
+pub fn tests_fail(report: &Report) -> bool {
+    testing::failing_leaves(report) > 0
+}
 
 /// The finding that the verdict names: the first of the worst, or the root of its incident where that is as bad.
 fn worst(report: &Report) -> Option<&Finding> {

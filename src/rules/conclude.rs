@@ -178,6 +178,7 @@ impl RuleBase {
                 .iter()
                 .map(|&at| self.signals.signal(at).id.clone())
                 .collect(),
+            grounds: self.grounds(rule, declared),
             known: known(declared, facts),
             next_steps: declared.next_steps.clone(),
             caused_by: Vec::new(),
@@ -191,6 +192,14 @@ impl RuleBase {
             counts,
             shares,
         }
+    }
+
+    /// The signals whose records report a rule's findings.
+    fn grounds(&self, rule: &Rule, declared: &RuleDecl) -> Vec<u16> {
+        let reporting = reporting(rule, declared).into_iter();
+        let signals = reporting.filter_map(|counter| self.counters[counter].signal);
+        let distinct: BTreeSet<u16> = signals.collect();
+        distinct.into_iter().collect()
     }
 
     /// The most frequent values of a field over all nodes, in that order.

@@ -58,6 +58,8 @@ pub struct Finding {
     pub not_observable: Vec<NotObservable>,
     /// The signals it counts.
     pub signals: Vec<String>,
+    /// The indices of those whose records report it: its grounds, and nothing that it is compared with.
+    pub grounds: Vec<u16>,
     /// Issues that know it.
     pub known: Vec<Known>,
     /// What to do next.

@@ -1,7 +1,7 @@
 //! Faults of a rule base that still loads: what has no sample, no prose, no use.
 
 use super::RuleBase;
-use super::schema::{RuleDecl, RuleSampleDecl};
+use super::schema::{FailureDecl, RuleDecl, RuleSampleDecl};
 
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
             let mut formats = signal.formats.iter();
             formats.all(|format| format.spec().head_bytes.is_none())
         });
-        let needs_text = is_text && !signal.templates.is_empty();
+        let needs_text = is_text && (!signal.templates.is_empty() || signal.table.is_some());
         if signal.samples.is_empty() && needs_text {
             fault(id, "has no positive sample".to_owned());
         }
@@ -75,7 +75,42 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
     for rule in &base.declared.rule {
         lint_rule(rule, &mut fault);
     }
+    for failure in &base.declared.failure {
+        lint_failure(base, failure, &mut fault);
+    }
     faults
+}
+
+/// Lists the faults of a kind of failing test.
+fn lint_failure(base: &RuleBase, kind: &FailureDecl, fault: &mut impl FnMut(&str, String)) {
+    let id = kind.id.get_ref();
+    // The class of an exception may stand before what it says.
+    let of = |sample: &str| {
+        let class = sample
+            .split(": ")
+            .next()
+            .filter(|class| !class.contains(' '));
+        base.failure(class, sample).map(|found| found.id.get_ref())
+    };
+    if kind.samples.is_empty() || kind.not.is_empty() {
+        fault(id, "has no positive or no negative sample".to_owned());
+    }
+    if !kind.what.ends_with('.') {
+        fault(id, "its `what` is no sentence".to_owned());
+    }
+    for sample in &kind.samples {
+        if of(sample) != Some(id) {
+            fault(
+                id,
+                format!("does not fit its sample {sample:?}, or another kind before it does"),
+            );
+        }
+    }
+    for sample in &kind.not {
+        if of(sample) == Some(id) {
+            fault(id, format!("fits {sample:?}, which it must not"));
+        }
+    }
 }
 
 /// Lists the faults of a rule.

@@ -143,6 +143,12 @@ impl RuleBase {
         NodeTally::new(run, node, signals, counters, self.stalls.len())
     }
 
+    /// The kind of a failing test: the first declared that fits.
+    pub fn failure(&self, exception: Option<&str>, message: &str) -> Option<&schema::FailureDecl> {
+        let mut kinds = self.declared.failure.iter();
+        kinds.find(|kind| kind.fits(exception, message))
+    }
+
     /// A rule by id.
     pub fn rule(&self, id: &str) -> Option<(&Rule, &schema::RuleDecl)> {
         let found = self

@@ -10,6 +10,9 @@ pub const COLLECT: &str = "the node's main log at its full level, with its rotat
 
 /// Whether `node` runs what writes such signals at all: only then is their absence worth a word.
 pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
+    if let Some(row) = &signal.row {
+        return node.exported.has(&row.table);
+    }
     let written = |format: &Format| {
         let beside = format.spec().beside.and_then(Format::from_name);
         node.seen.has(beside.unwrap_or(*format))
@@ -19,6 +22,10 @@ pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
 
 /// Why `signal` could not have been seen on `node`; `None` if it could.
 pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
+    if let Some(row) = &signal.row {
+        let missing = !node.exported.has(&row.table);
+        return missing.then(|| format!("no export of its system.{} is here", row.table));
+    }
     let here = signal.formats.iter().find(|format| node.seen.has(**format));
     let format = here.or_else(|| signal.formats.first())?;
     if node.seen.has_nothing_of(*format) {

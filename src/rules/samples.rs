@@ -46,15 +46,16 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
     for signal in &base.declared.signal {
         let compiled = base.signals.index(signal.id.get_ref());
         let formats = compiled.map(|index| &base.signals.signal(index).formats);
-        // A file's name says nothing of its format, but names the node.
-        let path = match formats.map(Vec::as_slice) {
-            Some([format]) => format.spec().sample_path,
-            _ => "node.log",
+        // A file's name says nothing of its format, but names the node; that of a table names the table.
+        let path = match (&signal.table, formats.map(Vec::as_slice)) {
+            (Some(table), _) => format!("node/{}.jsonl", table.get_ref()),
+            (None, Some([format])) => format.spec().sample_path.to_owned(),
+            (None, _) => "node.log".to_owned(),
         };
         let sample = |name: String, line: &str, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
-            files: [(path.to_owned(), format!("{}\n", line.trim_end()))].into(),
+            files: [(path.clone(), format!("{}\n", line.trim_end()))].into(),
             wal: Vec::new(),
             follows_from: None,
             kind,

@@ -79,7 +79,7 @@ impl RuleBase {
         for (counter, wanted) in &self.wal_counts {
             for problem in facts.wal.iter().filter(|problem| wanted.fits(problem)) {
                 let counted = &mut facts.tally.counters[*counter];
-                if counted.add(&self.counters[*counter], None) {
+                if counted.add(&self.counters[*counter], None, 1) {
                     counted.evidence.push(problem.evidence.clone());
                 }
             }

@@ -31,12 +31,16 @@ pub struct Scan {
     pub last_time: Option<Timestamp>,
     /// Whether a stamp names its zone, and whether one does not.
     pub zones: (bool, bool),
+    /// The first and the last stamp in the order of lines.
+    pub stamps: Option<(Timestamp, Timestamp)>,
     /// The noteworthy records in order.
     pub entries: Vec<Entry>,
     /// What was found in them; entries point into it.
     pub occurrences: Vec<Occurrence>,
     /// Codes mentioned further in; entries point into it.
     pub nested: Vec<u32>,
+    /// What stands beside the entries with a signal that have no stamp, in order.
+    pub neighbors: Vec<Neighbors>,
     /// Near misses: signal and entry.
     pub near_misses: Vec<(u16, u32)>,
     /// What is wrong with the bytes, with lines relative to the block.
@@ -82,6 +86,17 @@ pub struct Entry {
     pub node: Span,
 }
 
+/// Between which stamps of its block a record without one stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbors {
+    /// Its line in the block, from 0.
+    pub line: u32,
+    /// The last stamp before it.
+    pub after: Option<Timestamp>,
+    /// The first stamp behind it.
+    pub before: Option<Timestamp>,
+}
+
 /// A signal found in an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Occurrence {
@@ -110,16 +125,40 @@ impl Scan {
             .iter_mut()
             .for_each(|(from, to)| [from, to].into_iter().for_each(by));
         self.last_time.iter_mut().for_each(by);
+        self.stamps
+            .iter_mut()
+            .for_each(|(first, last)| [first, last].into_iter().for_each(by));
+        self.neighbors
+            .iter_mut()
+            .flat_map(|it| it.after.iter_mut().chain(&mut it.before))
+            .for_each(by);
         self.entries
             .iter_mut()
             .filter_map(|entry| entry.time.as_mut())
             .for_each(by);
     }
 
+    /// Widens the span by a stamp that is in no order with others.
+    pub(super) fn widen(&mut self, time: Option<Timestamp>) {
+        if let Some(time) = time {
+            let (low, high) = self.span.unwrap_or((time, time));
+            self.span = Some((low.min(time), high.max(time)));
+        }
+    }
+
     /// The signals of an entry.
     pub fn occurrences_of(&self, entry: &Entry) -> &[Occurrence] {
         let (from, to) = entry.occurrences;
         &self.occurrences[from as usize..to as usize]
+    }
+
+    /// The stamps beside an entry without one.
+    pub fn neighbors_of(&self, entry: &Entry) -> (Option<Timestamp>, Option<Timestamp>) {
+        let found = self
+            .neighbors
+            .binary_search_by_key(&entry.line, |it| it.line);
+        let found = found.ok().and_then(|at| self.neighbors.get(at));
+        found.map_or((None, None), |it| (it.after, it.before))
     }
 
     /// The further codes of an entry.

@@ -37,6 +37,10 @@ impl Pass<'_, '_> {
             self.scan.lines += 1 + further;
             self.scan.continuation_lines += further;
             self.wrapped_at = start.time;
+            self.further.clear();
+            if head < end {
+                self.further.push((head, end));
+            }
             self.record(Head::new(from, head, head_line), end);
         }
     }
@@ -58,6 +62,7 @@ impl Pass<'_, '_> {
         let further = [
             (ProblemKind::CrLf, origin.cr_lf),
             (ProblemKind::RecordTooLong, origin.too_long),
+            (ProblemKind::RaggedRows, origin.ragged),
         ];
         for (kind, Lines { count, first }) in further {
             if count > 0 {

@@ -9,9 +9,7 @@ mod grep;
 mod problems;
 mod suspects;
 
-use memchr::memchr_iter;
-
-pub use found::{Entry, Occurrence, Scan};
+pub use found::{Entry, Neighbors, Occurrence, Scan};
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
 pub use suspects::{GAP, gap};
@@ -19,7 +17,7 @@ pub use suspects::{GAP, gap};
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
 use crate::record::{Origin, Record, offset_in};
-use crate::signals::{Hits, Literal, SignalSet, Span, Subject};
+use crate::signals::{FIELDS_MAX, Hits, Literal, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
@@ -72,6 +70,7 @@ impl Families {
 }
 
 /// What is known of a block before it is scanned.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Copy)]
 pub struct BlockContext<'b> {
     /// The format of its records.
@@ -82,6 +81,8 @@ pub struct BlockContext<'b> {
     pub continues: bool,
     /// Whether the artifact ends with it.
     pub last: bool,
+    /// Whether another export may hold the same records: each of them is compared.
+    pub viewed: bool,
     /// Where its records are, if it is unwrapped text.
     pub origin: Option<&'b Origin>,
 }
@@ -101,43 +102,7 @@ impl Scanner<'_> {
             pass.given(origin);
             return pass.finish();
         }
-        let format = context.format;
-        let mut head = None;
-        let mut line_at = 0;
-        let ends = memchr_iter(b'\n', bytes)
-            .map(|end| end + 1)
-            .chain((!bytes.ends_with(b"\n")).then_some(bytes.len()));
-        for end in ends {
-            if line_at == bytes.len() {
-                break;
-            }
-            let line = &bytes[line_at..];
-            let nuls = if line[0] == 0 {
-                line.iter()
-                    .take_while(|&&b| b == 0)
-                    .count()
-                    .min(end - line_at)
-            } else {
-                0
-            };
-            if format.is_head(&line[nuls..]) {
-                if let Some(head) = head.replace(Head::new(line_at + nuls, end, pass.scan.lines)) {
-                    pass.record(head, line_at);
-                }
-            } else if head.is_none() && !context.continues {
-                pass.scan.unparsed_lines += 1;
-            } else {
-                pass.scan.continuation_lines += 1;
-            }
-            if ends_in_cr(&bytes[line_at..end]) {
-                pass.problems.note(ProblemKind::CrLf, pass.scan.lines);
-            }
-            pass.scan.lines += 1;
-            line_at = end;
-        }
-        if let Some(head) = head {
-            pass.record(head, bytes.len());
-        }
+        pass.lines();
         pass.finish()
     }
 }
@@ -168,16 +133,26 @@ struct Pass<'s, 'b> {
     scanner: &'s Scanner<'s>,
     bytes: &'b [u8],
     context: BlockContext<'b>,
+    /// Whether the format's lines name their node.
+    nodes_in_lines: bool,
+    /// Whether its stamps are times of day.
+    dateless: bool,
+    /// Whether records outside of a period are left out.
+    in_period: bool,
     /// When the wrapper of the next record says that it was written.
     wrapped_at: Option<Timestamp>,
     scan: Scan,
     hits: Hits,
+    /// Where lines stand that continue the record and may hold an exception: those that are no stack frames.
+    further: Vec<(usize, usize)>,
     suspects: Suspects,
     problems: Problems,
     query: OpenQuery,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
     before: Option<Timestamp>,
+    /// From where on records without a stamp have none behind them yet.
+    open_from: usize,
 }
 
 impl<'s, 'b> Pass<'s, 'b> {
@@ -186,6 +161,9 @@ impl<'s, 'b> Pass<'s, 'b> {
             scanner,
             bytes,
             context,
+            nodes_in_lines: context.format.spec().nodes_in_lines,
+            dateless: context.format.spec().dateless,
+            in_period: scanner.period.is_bounded(),
             wrapped_at: None,
             scan: Scan {
                 // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
@@ -194,11 +172,66 @@ impl<'s, 'b> Pass<'s, 'b> {
                 ..Scan::default()
             },
             hits: Hits::default(),
+            further: Vec::new(),
             suspects: Suspects::default(),
             problems: Problems::of(bytes),
             query: OpenQuery::default(),
             days: 0,
             before: None,
+            open_from: 0,
+        }
+    }
+
+    /// All lines.
+    fn lines(&mut self) {
+        let BlockContext {
+            format, continues, ..
+        } = self.context;
+        let bytes = self.bytes;
+        let mut head: Option<Head> = None;
+        let mut line_at = 0;
+        loop {
+            let line = &bytes[line_at..];
+            let nuls = leading_nuls(line);
+            let next = format.is_head(&line[nuls..]);
+            // In one place, so that it becomes a part of this loop.
+            if (next || line.is_empty())
+                && let Some(head) = head.take()
+            {
+                self.record(head, line_at);
+            }
+            if line.is_empty() {
+                return;
+            }
+            let end = memchr::memchr(b'\n', line).map_or(bytes.len(), |at| line_at + at + 1);
+            if next {
+                head = Some(Head::new(line_at + nuls, end, self.scan.lines));
+                self.further.clear();
+            } else {
+                self.go_on(line_at, end, head.is_none() && !continues);
+            }
+            if ends_in_cr(&bytes[line_at..end]) {
+                self.problems.note(ProblemKind::CrLf, self.scan.lines);
+            }
+            self.scan.lines += 1;
+            line_at = end;
+        }
+    }
+
+    /// A line that begins no record.
+    #[inline]
+    fn go_on(&mut self, start: usize, end: usize, is_lost: bool) {
+        if is_lost {
+            self.scan.unparsed_lines += 1;
+            return;
+        }
+        self.scan.continuation_lines += 1;
+        if exception::is_frame(&self.bytes[start..end]) {
+            return;
+        }
+        match self.further.last_mut() {
+            Some((_, last)) if *last == start => *last = end,
+            _ => self.further.push((start, end)),
         }
     }
 
@@ -206,51 +239,68 @@ impl<'s, 'b> Pass<'s, 'b> {
     fn record(&mut self, head: Head, end: usize) {
         let Head { start, line, .. } = head;
         let bytes = &self.bytes[start..end];
-        let parsed = self.context.format.parse_split(bytes, head.bytes);
-        let Some(mut record) = parsed else {
+        let mut parsed = self.context.format.parse_split(bytes, head.bytes);
+        // Where it is: to move it, or what is made of it below, costs more than most that is done with it.
+        let Some(record) = &mut parsed else {
             return;
         };
         record.time = record.time.or(self.wrapped_at);
-        if self.context.format.spec().dateless {
-            self.date(&mut record);
+        if self.dateless {
+            self.date(record);
         }
-        if !self.scanner.period.holds(record.time) {
+        let record = &*record;
+        if self.in_period && !self.scanner.period.holds(record.time) {
             self.scan.continuation_lines -= self.scan.lines - line - 1;
             return;
         }
+        self.note_stamp(record.time);
         self.scan.records += 1;
         self.scan.levels[record.level.index()] += 1;
         if record.level == Level::None && self.context.format.spec().always_levels {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
+        let is_row = self.context.format == Format::TABLE;
+        if is_row {
+            self.scan.widen(record.time);
+        }
         let in_run = record
             .time
-            .is_some_and(|time| self.suspects.see(time, &mut self.scan));
-        let exception = self.context.format.exception(&record);
-        self.scan.see_zone(&record);
+            .is_some_and(|time| !is_row && self.suspects.see(time, &mut self.scan));
+        let exception = self.context.format.exception(record);
+        self.scan.see_zone(record);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
-            record: &record,
+            record,
             exception,
             whole: &self.bytes[message_at..end],
+            ahead: &self.bytes[message_at..],
         };
         self.scanner.signals.find(
             self.context.format,
-            subject,
+            &subject,
             &mut self.hits,
             self.scanner.profile,
         );
         if let Some(grep) = self.scanner.grep {
-            grep.count(&record, &self.hits, &mut self.scan.grep);
+            grep.count(record, &self.hits, &mut self.scan.grep);
         }
-        let worse = record.level.may_be_in_err_log() || self.context.format.spec().nodes_in_lines;
+        let worse = record.level.may_be_in_err_log() || self.nodes_in_lines;
         let is_entry = worse
+            || is_row
+            || self.context.viewed
             || exception.is_some()
             || in_run
             || !self.hits.found.is_empty()
             || !self.hits.missed.is_empty();
         if is_entry {
-            self.entry(&record, exception, start, end, line);
+            self.entry(&subject, start, end, line);
+        }
+        if record.time.is_none() && !self.hits.found.is_empty() {
+            self.scan.neighbors.push(Neighbors {
+                line: u32::try_from(line).unwrap_or(u32::MAX),
+                after: self.scan.stamps.map(|(_, last)| last),
+                before: None,
+            });
         }
         // Only an err.log can tell what a query printed from what happened.
         if self.context.hashed {
@@ -261,6 +311,17 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
+    }
+
+    /// A stamp ends the time that the records without one before it may be of.
+    fn note_stamp(&mut self, time: Option<Timestamp>) {
+        let Some(time) = time else { return };
+        for open in &mut self.scan.neighbors[self.open_from..] {
+            open.before = Some(time);
+        }
+        self.open_from = self.scan.neighbors.len();
+        let first = self.scan.stamps.map_or(time, |(first, _)| first);
+        self.scan.stamps = Some((first, time));
     }
 
     /// Puts a time of day on the day after where the one before was late in the evening.
@@ -284,19 +345,17 @@ impl<'s, 'b> Pass<'s, 'b> {
         record.time = Some(dated);
     }
 
-    fn entry(
-        &mut self,
-        record: &Record<'_>,
-        exception: Option<exception::Exception>,
-        start: usize,
-        end: usize,
-        line: u64,
-    ) {
+    fn entry(&mut self, subject: &Subject<'_, '_>, start: usize, end: usize, line: u64) {
+        let Subject {
+            record, exception, ..
+        } = *subject;
         let in_open_query = record.level <= Level::Warning && self.query.is_open();
         let scan = &mut self.scan;
         let nested_from = scan.nested.len();
         if let Some(exception) = exception {
-            exception::nested(record, exception, |code| scan.nested.push(code));
+            let further = self.further.iter();
+            let further = further.map(|&(start, end)| &self.bytes[start..end]);
+            exception::nested(record, exception, further, |code| scan.nested.push(code));
             if scan.version.is_none() {
                 scan.version = version_of(self.bytes, start, end);
             }
@@ -304,13 +363,13 @@ impl<'s, 'b> Pass<'s, 'b> {
         let message_at = start + record.message_at(&self.bytes[start..end]);
         let from = scan.occurrences.len();
         for hit in &self.hits.found {
-            let fields = hit.fields.map(|span| {
-                if span.is_empty() {
-                    span
-                } else {
-                    shifted(span, message_at)
+            let mut fields = hit.fields;
+            let named = self.scanner.signals.signal(hit.signal).fields.len();
+            for span in &mut fields[..named.min(FIELDS_MAX)] {
+                if !span.is_empty() {
+                    *span = shifted(*span, message_at);
                 }
-            });
+            }
             scan.occurrences.push(Occurrence {
                 signal: hit.signal,
                 fields,
@@ -364,10 +423,22 @@ impl<'s, 'b> Pass<'s, 'b> {
     }
 }
 
+/// How many NULs its first line begins with.
+#[inline]
+fn leading_nuls(bytes: &[u8]) -> usize {
+    if bytes.first() != Some(&0) {
+        return 0;
+    }
+    bytes.iter().take_while(|&&byte| byte == 0).count()
+}
+
 /// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.
 #[inline]
 fn ends_in_cr(line: &[u8]) -> bool {
-    matches!(line, [.., b'\r', b'\n'] | [.., b'\r'])
+    let (Some(last), before) = (line.last(), line.len().wrapping_sub(2)) else {
+        return false;
+    };
+    *last == b'\r' || *last == b'\n' && line.get(before) == Some(&b'\r')
 }
 
 /// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.

@@ -24,6 +24,8 @@ pub enum ProblemKind {
     UnparsedLines,
     /// Lines that end in CR LF.
     CrLf,
+    /// Rows of a table that have more or fewer cells than it has columns.
+    RaggedRows,
     /// Another file holds the same piece of the log.
     DuplicatePiece,
     /// It looks like a WAL that cannot be checked.
@@ -41,6 +43,7 @@ impl ProblemKind {
             | Self::UnknownLevel
             | Self::UnparsedLines
             | Self::CrLf
+            | Self::RaggedRows
             | Self::DuplicatePiece
             | Self::UncheckedWal => false,
         }

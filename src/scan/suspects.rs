@@ -44,7 +44,23 @@ struct Run {
 
 impl Suspects {
     /// Takes the stamp of the next record; whether it is away from its neighbours so far.
+    #[inline]
     pub(super) fn see(&mut self, time: Timestamp, scan: &mut Scan) -> bool {
+        // Nearly every record is right behind the one before.
+        if let (Some(base), None, Some((low, high))) = (self.base, &self.run, &mut scan.span)
+            && (-JUMP..GAP).contains(&(time.0 - base.0))
+        {
+            *low = time.min(*low);
+            *high = time.max(*high);
+            self.base = Some(time);
+            scan.last_time = Some(time);
+            return false;
+        }
+        self.judge(time, scan)
+    }
+
+    /// The same for any record.
+    fn judge(&mut self, time: Timestamp, scan: &mut Scan) -> bool {
         let Some(base) = self.base else {
             self.accept(time, (time, time), scan);
             return false;

@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, packed};
-
+use super::literals::Literals;
 use super::signal::family;
 use super::{At, Signal, Span, Template};
 use crate::parsers::Format;
@@ -27,7 +26,7 @@ pub(crate) const FIELDS_MAX: usize = 12;
 #[derive(Debug)]
 pub struct SignalSet {
     signals: Vec<Signal>,
-    /// By format and level.
+    /// By format and level; nothing where no signal is of the format.
     tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
 }
 
@@ -66,17 +65,8 @@ struct Table {
 #[derive(Debug)]
 struct Group {
     literals: Literals,
-    /// By literal: the signals and templates that have it, or a part of it, as their key.
+    /// By literal: the signals and templates that have it as their key.
     users: Vec<Vec<(u16, u16)>>,
-}
-
-/// Finds the first of some literals, and of those that begin at the same place the longest.
-#[derive(Debug)]
-enum Literals {
-    /// With vector instructions alone.
-    Packed(packed::Searcher),
-    /// On machines that lack them.
-    Automaton(AhoCorasick),
 }
 
 /// What is searched: a record and the exception it is.
@@ -88,6 +78,8 @@ pub struct Subject<'r, 'a> {
     pub exception: Option<Exception>,
     /// The record from its message to its end.
     pub whole: &'r [u8],
+    /// Its block from the message on: bytes behind the record are looked at and decide nothing.
+    pub ahead: &'r [u8],
 }
 
 /// A signal found in a record.
@@ -156,16 +148,21 @@ impl SignalSet {
     pub fn find(
         &self,
         format: Format,
-        subject: Subject<'_, '_>,
+        subject: &Subject<'_, '_>,
         hits: &mut Hits,
         profile: Option<&Profile>,
     ) {
         hits.found.clear();
         hits.missed.clear();
-        let Some((_, levels)) = self.tables.iter().find(|(f, _)| *f == format) else {
+        let mut tables = self.tables.iter();
+        let Some((_, levels)) = tables.find(|(known, _)| *known == format) else {
             return;
         };
         let table = &levels[subject.record.level.index()];
+        let groups = self.groups(table, subject);
+        if groups.is_empty() && table.textless.is_empty() {
+            return;
+        }
         hits.candidates.clear();
         let message = subject.record.message;
         let candidates = &mut hits.candidates;
@@ -173,24 +170,24 @@ impl SignalSet {
             profile.map(|profile| &profile.search),
             message.len(),
             || {
-                for group in self.groups(table, subject) {
-                    let mut from = 0;
-                    while let Some((literal, start)) = group.literals.find(message, from) {
-                        candidates.extend_from_slice(&group.users[literal]);
-                        from = start + 1;
-                    }
+                for group in groups {
+                    group
+                        .literals
+                        .find(subject.ahead, message.len(), |literal| {
+                            candidates.extend_from_slice(&group.users[literal]);
+                        });
                 }
                 !candidates.is_empty()
             },
             |any| *any,
         );
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
-            self.try_candidates(table, subject, hits, profile);
+            self.try_candidates(table, *subject, hits, profile);
         }
     }
 
     /// The automata for such a record.
-    fn groups<'t>(&self, level: &'t LevelTable, subject: Subject<'_, '_>) -> &'t [Group] {
+    fn groups<'t>(&self, level: &'t LevelTable, subject: &Subject<'_, '_>) -> &'t [Group] {
         let family = family(subject.record.logger);
         let table = level
             .family(family)
@@ -224,11 +221,8 @@ impl SignalSet {
         hits.candidates.sort_unstable();
         hits.candidates.dedup();
         for &signal in &table.textless {
-            if self.signal(signal).could_be(subject) {
-                hits.found.push(Hit {
-                    signal,
-                    fields: [Span::default(); FIELDS_MAX],
-                });
+            if let Some(fields) = self.signal(signal).textless(subject) {
+                hits.found.push(Hit { signal, fields });
             }
         }
         let mut at = 0;
@@ -290,6 +284,17 @@ impl Signal {
                 .is_some_and(|e| self.codes.contains(&e.code));
         let placed = self.at != At::Exception || subject.exception.is_some();
         code_fits && placed && self.comes_from(subject.record.logger)
+    }
+
+    /// The fields of a record that is this signal by everything but a text: by its cells if it is a row.
+    fn textless(&self, subject: Subject<'_, '_>) -> Option<[Span; FIELDS_MAX]> {
+        if !self.could_be(subject) {
+            return None;
+        }
+        match &self.row {
+            Some(row) => row.fields(subject.record.message),
+            None => Some([Span::default(); FIELDS_MAX]),
+        }
     }
 
     fn try_template(
@@ -401,43 +406,6 @@ impl Table {
     }
 }
 
-impl Literals {
-    #[expect(
-        clippy::expect_used,
-        reason = "fewer than LITERALS_MAX non-empty literals always build"
-    )]
-    fn new(literals: &[&[u8]]) -> Self {
-        let packed = packed::Config::new()
-            .match_kind(packed::MatchKind::LeftmostLongest)
-            .builder()
-            .extend(literals)
-            .build();
-        packed.map_or_else(
-            || {
-                let automaton = AhoCorasick::builder()
-                    .kind(Some(AhoCorasickKind::ContiguousNFA))
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(literals);
-                Self::Automaton(automaton.expect("literals build"))
-            },
-            Self::Packed,
-        )
-    }
-
-    /// The first literal from `from` on: its number, and where it begins.
-    #[inline]
-    fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let found = match self {
-            Self::Packed(searcher) => {
-                let span = aho_corasick::Span::from(from..text.len());
-                searcher.find_in(text, span)
-            }
-            Self::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
-        };
-        found.map(|found| (found.pattern().as_usize(), found.start()))
-    }
-}
-
 impl Group {
     /// The automata for these keys.
     fn all<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<Self> {
@@ -452,11 +420,8 @@ impl Group {
 
     fn new(literals: &[&[u8]], keys: &[&Key]) -> Self {
         let users = literals.iter().map(|literal| {
-            // A shorter literal inside a longer one is found with it.
-            let inside = keys
-                .iter()
-                .filter(|key| memchr::memmem::find(literal, &key.literal).is_some());
-            inside.map(|key| (key.signal, key.template)).collect()
+            let with = keys.iter().filter(|key| key.literal == *literal);
+            with.map(|key| (key.signal, key.template)).collect()
         });
         Self {
             literals: Literals::new(literals),

@@ -4,7 +4,9 @@
 //! [`tally`] holds what is counted.
 
 mod literal;
+mod literals;
 mod matcher;
+mod row;
 mod signal;
 pub mod tally;
 mod template;
@@ -13,6 +15,7 @@ mod trace;
 pub use literal::Literal;
 pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
+pub use row::{CellTest, RowPattern};
 pub use signal::{
     At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind,
 };

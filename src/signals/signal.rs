@@ -2,7 +2,7 @@
 
 use regex::bytes::Regex;
 
-use super::{Literal, Template};
+use super::{Literal, RowPattern, Template};
 use crate::parsers::Format;
 use crate::vocab::{Level, MarkKind};
 
@@ -29,6 +29,8 @@ pub struct Signal {
     pub templates: Vec<Template>,
     /// Whether templates may reach beyond the head's line; their key must stand on it.
     pub deep: bool,
+    /// What a row of a table must be instead of a message.
+    pub row: Option<RowPattern>,
     /// Texts of the same line that rule it out.
     pub unless: Vec<Literal>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.
@@ -39,6 +41,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// The fields that hold positions in a log, which are followed over time.
+    pub positions: Vec<usize>,
     /// What its occurrences stand for on a time axis, if they are worth a mark.
     pub mark: Option<MarkKind>,
 }
@@ -257,6 +261,14 @@ impl FieldKind {
             .map(|(_, kind)| *kind)
     }
 
+    /// Its name in a hole.
+    pub fn name(self) -> &'static str {
+        Self::NAMED
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("text", |(name, _)| *name)
+    }
+
     /// All names, for a message.
     pub fn names() -> String {
         Self::NAMED
@@ -288,23 +300,48 @@ impl FieldKind {
 
     /// Whether `value` is one of this kind.
     pub(super) fn accepts(self, value: &[u8]) -> bool {
-        let shape_fits = match self {
+        self.has_shape(value) && self.admitted(value) == value.len()
+    }
+
+    /// Whether a value whose bytes may all stand in one of this kind is one.
+    pub(super) fn has_shape(self, value: &[u8]) -> bool {
+        match self {
             Self::Text => true,
             Self::Part => is_part(value),
             Self::Int => value.last().is_some_and(u8::is_ascii_digit),
             Self::Uuid => value.len() == 36,
             Self::Word | Self::Node | Self::Host | Self::Table | Self::Key => !value.is_empty(),
-        };
-        shape_fits && self.admitted(value) == value.len()
+        }
+    }
+
+    /// Whether a value may go on where `text` begins.
+    pub(super) fn may_hold(self, text: &[u8]) -> bool {
+        let first = text.first();
+        first.is_none_or(|&byte| self.table()[usize::from(byte)])
     }
 
     /// How many of the first bytes of `text` may stand in a value.
-    fn admitted(self, text: &[u8]) -> usize {
-        const TABLES: [[bool; 256]; FieldKind::NAMED.len()] = admitted_bytes();
-        let table = &TABLES[self as usize];
-        text.iter()
-            .position(|&byte| !table[usize::from(byte)])
-            .unwrap_or(text.len())
+    pub(super) fn admitted(self, text: &[u8]) -> usize {
+        if self == Self::Text {
+            return text.len();
+        }
+        let table = self.table();
+        let admits = |byte: u8| table[usize::from(byte)];
+        let mut from = 0;
+        // Four at a time: values are mostly longer than that.
+        while let Some(&[a, b, c, d]) = text[from..].first_chunk::<4>()
+            && admits(a) & admits(b) & admits(c) & admits(d)
+        {
+            from += 4;
+        }
+        let more = text[from..].iter().position(|&byte| !admits(byte));
+        more.map_or(text.len(), |more| from + more)
+    }
+
+    /// By byte: whether it may stand in a value.
+    fn table(self) -> &'static [bool; 256] {
+        static TABLES: [[bool; 256]; FieldKind::NAMED.len()] = admitted_bytes();
+        &TABLES[self as usize]
     }
 
     const fn admits(self, byte: u8) -> bool {

@@ -190,19 +190,30 @@ fn match_pieces(
                 && match_pieces(rest, text, at + literal.text().len(), fields, tries)
         }
         [Piece::Hole { field, kind }, rest @ ..] => {
-            let mut fits = |length: usize| {
+            let mut fits = |length: usize, is_value: bool| {
                 *tries = tries.saturating_sub(1);
-                let fits = *tries > 0
-                    && kind.accepts(&tail[..length])
-                    && match_pieces(rest, text, at + length, fields, tries);
+                let goes_on = *tries > 0 && is_value;
+                let fits = goes_on && match_pieces(rest, text, at + length, fields, tries);
                 if let (true, Some(field)) = (fits, field) {
                     fields[*field] = Span::new(at, at + length);
                 }
                 fits
             };
             match rest.first() {
-                Some(Piece::Literal(next)) => next.places(tail).take(TRIES_PER_HOLE).any(fits),
-                Some(Piece::Hole { .. }) | None => fits(kind.extent(tail)),
+                // A literal that no value can begin to hold stands right behind the value, or nowhere.
+                Some(Piece::Literal(next)) if !kind.may_hold(next.text()) => {
+                    let length = kind.admitted(tail);
+                    let (value, after) = tail.split_at(length);
+                    after.starts_with(next.text()) && fits(length, kind.has_shape(value))
+                }
+                Some(Piece::Literal(next)) => {
+                    let mut lengths = next.places(tail).take(TRIES_PER_HOLE);
+                    lengths.any(|length| fits(length, kind.accepts(&tail[..length])))
+                }
+                Some(Piece::Hole { .. }) | None => {
+                    let length = kind.extent(tail);
+                    fits(length, kind.has_shape(&tail[..length]))
+                }
             }
         }
     }

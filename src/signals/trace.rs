@@ -1,6 +1,7 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
-use super::{At, Literal, LoggerPattern, Signal, Span, Subject, Template};
+use super::{At, Literal, LoggerPattern, RowPattern, Signal, Span, Subject, Template};
+use crate::parsers::tables::cell;
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;
 
@@ -11,6 +12,22 @@ pub struct Check {
     pub passed: bool,
     /// What was asked, and what the record says.
     pub text: String,
+}
+
+/// The checks of a row's cells, up to the first that fails.
+fn row_checks(row: &RowPattern, message: &[u8]) -> Vec<Check> {
+    let failed = row.failed(message);
+    let made = failed.map_or(row.tests.len(), |at| at + 1);
+    let tests = row.tests.iter().take(made).enumerate();
+    tests
+        .map(|(at, (column, test))| {
+            let cell = String::from_utf8_lossy(cell(message, column));
+            Check {
+                passed: failed != Some(at),
+                text: format!("{column} {}: the row's is {cell:?}", test.words()),
+            }
+        })
+        .collect()
 }
 
 impl Signal {
@@ -28,6 +45,9 @@ impl Signal {
             if !passed {
                 return checks;
             }
+        }
+        if let Some(row) = &self.row {
+            checks.extend(row_checks(row, subject.record.message));
         }
         if self.templates.is_empty() {
             return checks;

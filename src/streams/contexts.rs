@@ -46,6 +46,7 @@ impl Waiting {
             &values,
             self.time,
             self.suspect,
+            u64::MAX,
             || self.evidence,
         );
     }

@@ -8,8 +8,14 @@ use crate::scan::Entry;
 use crate::signals::tally::{Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, NodeTally};
 use crate::signals::{Signal, TallyKind};
 use crate::time::Timestamp;
+use crate::vocab::Lsn;
 
-/// Adds one occurrence to its signal's tally and to the counters that ask for it.
+/// Adds one occurrence to its signal's tally and to the counters that ask for it, to those that add up a number at most
+/// `weight_max`.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what an occurrence is, and where it counts"
+)]
 pub(super) fn count(
     tally: &mut NodeTally,
     rules: FoldRules<'_>,
@@ -17,6 +23,7 @@ pub(super) fn count(
     values: &[&[u8]],
     time: Option<Timestamp>,
     suspect: bool,
+    weight_max: u64,
     evidence: impl FnOnce() -> Evidence,
 ) {
     let signal = rules.signals.signal(index);
@@ -36,6 +43,12 @@ pub(super) fn count(
     if let (Some(time), false) = (time, suspect) {
         signal_tally.minutes.add(time);
         signal_tally.rate.add(time);
+        for (extent, &field) in signal_tally.positions.iter_mut().zip(&signal.positions) {
+            let position = std::str::from_utf8(values[field]).ok().and_then(Lsn::parse);
+            if let Some(Lsn(position)) = position {
+                extent.add(time, position);
+            }
+        }
         if signal.mark.is_some() && signal_tally.marks.len() < MARKS_MAX {
             signal_tally.marks.push(time);
         }
@@ -73,10 +86,17 @@ pub(super) fn count(
         }
         let counted = &mut tally.counters[at];
         counted.add_values(counter, values, rules.subjects_max);
-        if counted.add(counter, time) {
+        let weight = counter.sum.map_or(1, |field| number(values[field]));
+        if counted.add(counter, time, weight.min(weight_max)) {
             tally.counters[at].evidence.push(Evidence::clone(&evidence));
         }
     }
+}
+
+/// A value that is added up; nothing where it is no whole number.
+fn number(value: &[u8]) -> u64 {
+    let text = std::str::from_utf8(value).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Fills a signal's derived fields.
@@ -128,6 +148,15 @@ pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
         time: entry.time,
         text: shown(line, EVIDENCE_BYTES),
         around: Around::default(),
+    }
+}
+
+/// A row to cite: its cells apart from each other, and none of the rows beside it.
+pub(super) fn row_evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
+    let cited = evidence(scanned, entry);
+    Evidence {
+        text: cited.text.replace('\t', "  "),
+        ..cited
     }
 }
 

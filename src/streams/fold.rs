@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
-use super::count::{continuation_lines, count, derive, evidence, evidence_in_place};
-use super::{Scanned, Source, mask};
+use super::count::{continuation_lines, count, derive, evidence, evidence_in_place, row_evidence};
+use super::{Scanned, Source, mask, watch};
 use crate::parsers::Format;
+use crate::parsers::tables::{Rows, cell, known};
+use crate::record::Record;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::signals::tally::{Counter, GAPS_MAX, NodeTally, StallWatch};
+use crate::signals::tally::{
+    Counter, ExportedName, ExportedValue, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced,
+    Watch,
+};
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -36,6 +41,8 @@ pub struct FoldRules<'s> {
     pub start: Option<u16>,
     /// A signal of which more records than usual are kept as evidence, and how many.
     pub listed: Option<(u16, usize)>,
+    /// Names that failing tests ask about.
+    pub watch: Option<&'s Watch>,
 }
 
 /// The fold of one log into the tallies of its node.
@@ -48,8 +55,15 @@ pub struct Fold<'s> {
     /// Whether only some of the log's lines are here, so that what is not may still have been.
     is_excerpt: bool,
     contexts: Contexts,
+    /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
+    /// line names, the signal, and their place.
+    stamped: Option<Timestamp>,
+    before_block: Option<Timestamp>,
+    open: Vec<(Vec<u8>, usize, usize)>,
     /// The artifact of the last block of the main log, and its last stamp.
     last: Option<(u32, Timestamp)>,
+    /// The most that an occurrence adds to a sum: of a counter by how much it grew since another export.
+    weight_max: u64,
 }
 
 impl FoldRules<'_> {
@@ -75,7 +89,11 @@ impl<'s> Fold<'s> {
             format: source.format,
             is_excerpt: source.is_excerpt,
             contexts: Contexts::new(rules.signals),
+            stamped: None,
+            before_block: None,
+            open: Vec::new(),
             last: None,
+            weight_max: u64::MAX,
         }
     }
 
@@ -89,7 +107,10 @@ impl<'s> Fold<'s> {
 
     /// The tallies of the node that a record belongs to.
     fn tally_of(&mut self, scanned: &Scanned, entry: &Entry) -> &mut NodeTally {
-        let node = entry.node.of(&scanned.block.bytes);
+        self.tally_named(entry.node.of(&scanned.block.bytes))
+    }
+
+    fn tally_named(&mut self, node: &[u8]) -> &mut NodeTally {
         if node.is_empty() || node == self.tally.node.as_bytes() {
             return &mut self.tally;
         }
@@ -109,6 +130,7 @@ impl<'s> Fold<'s> {
     pub(super) fn block(&mut self, scanned: &Scanned) {
         let scan = &scanned.scan;
         self.seen(scanned, true);
+        self.close(scan.stamps);
         if !self.is_log() || self.nodes_in_lines() {
             return;
         }
@@ -149,6 +171,11 @@ impl<'s> Fold<'s> {
             *total += count;
         }
         self.tally.widen(scan.span);
+    }
+
+    /// Counts what a block of an export of the records holds beside its entries, which are all its records.
+    pub(super) fn view_block(&mut self, scanned: &Scanned) {
+        self.seen(scanned, true);
     }
 
     fn is_log(&self) -> bool {
@@ -216,6 +243,10 @@ impl<'s> Fold<'s> {
     /// `forged`: what the other log says of it makes it suspect.
     pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry, forged: bool) {
         let suspect = entry.suspect || forged;
+        if self.format == Format::TABLE {
+            self.row(scanned, entry);
+            return;
+        }
         let is_log = self.is_log();
         let tally = self.tally_of(scanned, entry);
         tally.suspect += u64::from(suspect);
@@ -236,10 +267,92 @@ impl<'s> Fold<'s> {
         let occurrences = scanned.scan.occurrences_of(entry);
         for occurrence in occurrences {
             self.occurrence(scanned, entry, occurrence, suspect);
+            if entry.time.is_none() && !suspect {
+                self.unplaced(scanned, entry, occurrence.signal);
+            }
+        }
+        if let Some(watched) = self.rules.watch
+            && !suspect
+            && !occurrences.is_empty()
+        {
+            let signals = self.rules.signals;
+            watch::count(
+                self.tally_of(scanned, entry),
+                signals,
+                watched,
+                scanned,
+                entry,
+            );
         }
         if matches!(entry.level, Level::Fatal | Level::Critical | Level::Error) && self.is_log() {
             self.error(scanned, entry, occurrences, suspect);
         }
+    }
+
+    /// Keeps a record that is worth a mark and has no stamp, with what is known of its time.
+    fn unplaced(&mut self, scanned: &Scanned, entry: &Entry, signal: u16) {
+        if self.rules.signals.signal(signal).mark.is_none() {
+            return;
+        }
+        let (after, before) = scanned.scan.neighbors_of(entry);
+        // Where the block has none before it, the last of the blocks before is it.
+        let after = after.or(self.before_block);
+        let at = usize::from(signal);
+        let unplaced = &mut self.tally_of(scanned, entry).signals[at].unplaced;
+        if unplaced.len() >= MARKS_MAX {
+            return;
+        }
+        unplaced.push(Unplaced {
+            evidence: evidence(scanned, entry),
+            after,
+            before,
+        });
+        let place = unplaced.len() - 1;
+        if before.is_none() {
+            let node = entry.node.of(&scanned.block.bytes).to_vec();
+            self.open.push((node, at, place));
+        }
+    }
+
+    /// A block begins: its first stamp stands behind what is open, and its last before what the next block begins with.
+    fn close(&mut self, stamps: Option<(Timestamp, Timestamp)>) {
+        self.before_block = self.stamped;
+        let Some((first, last)) = stamps else { return };
+        for (node, signal, place) in std::mem::take(&mut self.open) {
+            let unplaced = &mut self.tally_named(&node).signals[signal].unplaced;
+            if let Some(one) = unplaced.get_mut(place) {
+                one.before = Some(first);
+            }
+        }
+        self.stamped = Some(last);
+    }
+
+    /// Counts a row of a table: its counter, and the signals in it.
+    fn row(&mut self, scanned: &Arc<Scanned>, entry: &Entry) {
+        let Some(record) = self.format.parse(entry.bytes.of(&scanned.block.bytes)) else {
+            return;
+        };
+        let exported = &mut self.tally.exported;
+        let table = String::from_utf8_lossy(record.logger);
+        if let Some(rows) = exported.rows.get_mut(&*table) {
+            *rows += 1;
+        } else {
+            exported.rows.insert(table.clone().into_owned(), 1);
+        }
+        let mut weight_max = u64::MAX;
+        if let Some((name, value)) = counter_of(&table, &record) {
+            let more = exported.count(name, value);
+            // Exported before, and nothing new: it was counted.
+            if more == 0 && value.value > 0 {
+                return;
+            }
+            weight_max = u64::try_from(more).unwrap_or(0);
+        }
+        self.weight_max = weight_max;
+        for occurrence in scanned.scan.occurrences_of(entry) {
+            self.occurrence(scanned, entry, occurrence, false);
+        }
+        self.weight_max = u64::MAX;
     }
 
     /// Notes a record that holds a signal's literal and does not fit it.
@@ -286,7 +399,8 @@ impl<'s> Fold<'s> {
     ) {
         let signal = self.rules.signals.signal(found.signal);
         let mut values: [&[u8]; FIELDS_MAX] = [b""; FIELDS_MAX];
-        for (value, span) in values.iter_mut().zip(found.fields) {
+        let spans = found.fields.iter().take(signal.fields.len());
+        for (value, span) in values.iter_mut().zip(spans) {
             *value = span.of(&scanned.block.bytes);
         }
         derive(signal, &mut values);
@@ -300,8 +414,11 @@ impl<'s> Fold<'s> {
             }
         }
         let is_listed = self.rules.listed.is_some();
+        let is_row = self.format == Format::TABLE;
         let evidence = || {
-            if is_listed {
+            if is_row {
+                row_evidence(scanned, entry)
+            } else if is_listed {
                 evidence(scanned, entry)
             } else {
                 evidence_in_place(scanned, entry)
@@ -310,7 +427,7 @@ impl<'s> Fold<'s> {
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);
-        let rules = self.rules;
+        let (rules, weight_max) = (self.rules, self.weight_max);
         for one in ready {
             one.count(&mut self.tally, rules);
         }
@@ -335,6 +452,7 @@ impl<'s> Fold<'s> {
             &values,
             entry.time,
             suspect,
+            weight_max,
             evidence,
         );
     }
@@ -345,4 +463,39 @@ impl<'s> Fold<'s> {
             starts.extend(entry.time);
         }
     }
+}
+
+/// The counter that a row of a table of counters holds.
+fn counter_of(table: &str, record: &Record<'_>) -> Option<(ExportedName, ExportedValue)> {
+    let Rows::Counters { name, code } = known(table)?.rows else {
+        return None;
+    };
+    let text = |column: &str| String::from_utf8_lossy(cell(record.message, column)).into_owned();
+    let name = name
+        .iter()
+        .map(|column| text(column))
+        .find(|it| !it.is_empty())?;
+    let value = text("value");
+    let value = value.parse().ok().or_else(|| whole(&value))?;
+    let name = ExportedName {
+        table: table.to_owned(),
+        name,
+        code: code.and_then(|column| text(column).parse().ok()),
+        remote: matches!(text("remote").as_str(), "1" | "true"),
+    };
+    let last = record.time;
+    Some((name, ExportedValue { value, last }))
+}
+
+/// The whole part of a number with a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "saturates, and a counter has no fraction worth keeping"
+)]
+fn whole(number: &str) -> Option<i64> {
+    number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_finite())
+        .map(|it| it as i64)
 }

@@ -7,7 +7,10 @@ mod fold;
 mod mask;
 mod plan;
 mod twins;
+mod views;
+mod watch;
 
 pub use fold::{Fold, FoldRules};
 pub use plan::{Log, Source, Stream, plan};
 pub use twins::{Scanned, Twins};
+pub use views::Views;

@@ -14,6 +14,8 @@ pub struct Source {
     pub stream: usize,
     /// Its format.
     pub format: Format,
+    /// Whether its stamps name the second alone.
+    pub coarse: bool,
     /// Whether only some of its lines are here.
     pub is_excerpt: bool,
 }
@@ -38,6 +40,15 @@ pub struct Log {
     pub main: Stream,
     /// The err.log; often empty.
     pub err: Stream,
+    /// Exports of `system.text_log` beside it, each a view of its own of the same records.
+    pub views: Vec<Source>,
+}
+
+impl Log {
+    /// Whether a record of it may stand in the err.log, too.
+    pub fn has_twins(&self) -> bool {
+        !self.main.pieces.is_empty() && !self.err.pieces.is_empty()
+    }
 }
 
 /// What tells one log from another.
@@ -62,9 +73,41 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
         };
         logs.entry(key).or_default().push((place, source));
     }
-    logs.into_iter()
-        .map(|(key, pieces)| log(key, pieces))
-        .collect()
+    let mut planned: Vec<Log> = Vec::new();
+    let mut views: Vec<Log> = Vec::new();
+    for (key, pieces) in logs {
+        let log = log(key, pieces);
+        if log.views.is_empty() {
+            planned.push(log);
+        } else {
+            views.push(log);
+        }
+    }
+    for view in views {
+        place_views(&mut planned, view);
+    }
+    planned.sort_by(|a, b| (&a.run, &a.node, &a.name).cmp(&(&b.run, &b.node, &b.name)));
+    planned
+}
+
+/// Puts exports beside the log of their node that they repeat. Where it has none, the first one is the log.
+fn place_views(planned: &mut Vec<Log>, mut exported: Log) {
+    let is_of = |log: &&mut Log| {
+        let sources = log.main.pieces.iter().chain(&log.err.pieces);
+        let mut formats = sources.map(|source| source.format);
+        (&log.run, &log.node) == (&exported.run, &exported.node)
+            && formats.next() == exported.views.first().map(|view| view.format)
+    };
+    // Of a server and a keeper the server has the table.
+    let of_node = planned.iter_mut().filter(is_of);
+    let best = of_node.min_by_key(|log| !log.name.contains("server"));
+    if let Some(log) = best {
+        log.views.append(&mut exported.views);
+        return;
+    }
+    let main = exported.views.remove(0);
+    exported.main.pieces.push(main);
+    planned.push(exported);
 }
 
 fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
@@ -77,13 +120,14 @@ fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
             .map(|(_, s)| *s)
             .collect(),
     };
-    let (main, err) = (of(Role::Main), of(Role::Err));
+    let (main, err, views) = (of(Role::Main), of(Role::Err), of(Role::View).pieces);
     Log {
         run: key.run,
         node: key.node,
         name: key.name,
         main,
         err,
+        views,
     }
 }
 
@@ -107,6 +151,7 @@ mod tests {
             artifact,
             stream: 0,
             format: Format::CLICKHOUSE,
+            coarse: false,
             is_excerpt: false,
         };
         let logs = plan([
@@ -131,6 +176,7 @@ mod tests {
             artifact,
             stream: 0,
             format: Format::CLICKHOUSE,
+            coarse: false,
             is_excerpt: false,
         };
         let logs = plan([

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Fold;
+use super::{Fold, Views};
 use crate::intake::Block;
 use crate::scan::{Entry, Scan};
 use crate::time::{SECOND, Timestamp};
@@ -55,14 +55,46 @@ pub struct Twins {
     torn_main: Option<(Arc<Scanned>, usize)>,
     torn_err: Option<(Arc<Scanned>, usize)>,
     has_err: bool,
+    /// Other views of the same records.
+    views: Option<Views>,
 }
 
 impl Twins {
-    /// Starts; `has_err` says whether there is an err.log to match at all.
-    pub fn new(has_err: bool) -> Self {
+    /// Starts; `has_err` says whether there is an err.log to match at all, `views` whether there are exports of the records.
+    pub fn new(has_err: bool, views: Option<Views>) -> Self {
         Self {
             has_err,
+            views,
             ..Self::default()
+        }
+    }
+
+    /// Takes the next block of an export.
+    pub fn view(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
+        if let Some(views) = &mut self.views {
+            views.view(scanned, fold);
+        }
+    }
+
+    /// Notes a record of the main log that counts.
+    fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
+        if let Some(views) = &mut self.views {
+            views.counted(scanned, entry);
+        }
+    }
+
+    /// Whether a record that the err.log has is one more than was counted; of what the main log has, too, the answer is
+    /// not asked.
+    fn is_more(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
+        let views = self.views.as_mut();
+        views.is_none_or(|views| views.is_more(scanned, entry))
+    }
+
+    /// Lets what waits in the views go on.
+    fn pass_views(&mut self, scanned: &Scanned, fold: &mut Fold<'_>) {
+        if let Some(views) = &mut self.views {
+            views.reach(scanned);
+            views.settle(fold);
         }
     }
 
@@ -76,6 +108,7 @@ impl Twins {
             return;
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
+            self.counted(scanned, entry);
             if !self.has_err || !entry.level.may_be_in_err_log() {
                 fold.entry(scanned, entry, false);
                 continue;
@@ -95,6 +128,7 @@ impl Twins {
         }
         self.main_at = scanned.scan.last_time.max(self.main_at);
         self.settle(fold);
+        self.pass_views(scanned, fold);
     }
 
     /// Takes the next block of the err.log.
@@ -105,7 +139,9 @@ impl Twins {
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
             if !entry.level.may_be_in_err_log() {
-                fold.single(scanned, entry, false);
+                if self.is_more(scanned, entry) {
+                    fold.single(scanned, entry, false);
+                }
                 continue;
             }
             self.settle_torn_main(scanned, entry);
@@ -115,6 +151,7 @@ impl Twins {
             }
             let key = key(entry);
             if take_one(&mut self.main, key) {
+                self.is_more(scanned, entry);
                 continue;
             }
             *self.err_waiting.entry(key).or_default() += 1;
@@ -122,6 +159,7 @@ impl Twins {
         }
         self.err_at = scanned.scan.last_time.max(self.err_at);
         self.settle(fold);
+        self.pass_views(scanned, fold);
     }
 
     /// Both logs have ended: what still waits counts.
@@ -144,6 +182,9 @@ impl Twins {
                 .any(|(key, thread)| is_head_of(&scanned.scan.entries[index], *key, *thread))
         {
             fold.single(&scanned, &scanned.scan.entries[index], false);
+        }
+        if let Some(views) = self.views.take() {
+            views.finish(fold);
         }
     }
 
@@ -223,10 +264,13 @@ impl Twins {
         let entry = &scanned.scan.entries[index];
         let key = key(entry);
         if take_one(&mut self.err_matched, key) {
+            self.is_more(scanned, entry);
             return;
         }
         take_one(&mut self.err_waiting, key);
-        fold.single(scanned, entry, false);
+        if self.is_more(scanned, entry) {
+            fold.single(scanned, entry, false);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod client;
 mod compose;
 mod container;
 mod detect;
+mod export;
 mod grep;
 mod journal;
 mod json;
@@ -25,6 +26,7 @@ mod syslog;
 mod table;
 
 pub use detect::{Claims, Detected, Unwrapped, detect, survey};
+pub use export::{TableReader, WHOLE_BYTES_MAX};
 pub use reader::{IsHead, Reading, StreamReader, holds};
 pub use reversal::is_newest_first;
 

@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod ci;
 mod cli;
 mod containers;
 mod counting;
@@ -19,6 +20,7 @@ mod product;
 mod props;
 mod reasoning;
 mod report001;
+mod tables;
 mod tidy;
 mod wal;
 mod wrappers;

@@ -1,7 +1,9 @@
 //! From an analysis to the report value: names, times and order, and nothing concluded.
 
 mod conclusions;
+mod exported;
 mod rules;
+mod tests;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
     CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
-    SignalRow, Tests, Tool, fails_on,
+    SignalRow, Tool, fails_on,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
@@ -37,6 +39,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         complete: analysis.is_complete(),
+        redacted: false,
         since: analysis.period.since.map(bound),
         until: analysis.period.until.map(bound),
         environment: logged.map(environment).collect(),
@@ -45,7 +48,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         records: context.records(),
         codes: context.codes(|node| &node.tally.codes),
         codes_nested: context.nested(),
-        counters: Vec::new(),
+        counters: exported::counters(analysis),
         signals: context.signals(),
         rules: rules::rules(base),
         fail_on: fails_on(),
@@ -63,7 +66,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             .collect(),
         wal: rows(&analysis.wals),
         wal_nodes: comparison_rows(&analysis.comparisons),
-        tests: Tests::default(),
+        tests: context.tests(),
         not_observable: analysis
             .conclusions
             .not_observable
@@ -131,6 +134,7 @@ impl Context<'_> {
             first: None,
             last: None,
             zone: None,
+            table: None,
             problems: vec![InputProblem {
                 kind: "refused".to_owned(),
                 line: None,
@@ -158,6 +162,7 @@ impl Context<'_> {
             } else {
                 None
             },
+            table: facts.table.as_ref().map(exported::table),
             problems: facts.problems.iter().map(problem).collect(),
         }
     }
@@ -168,7 +173,8 @@ impl Context<'_> {
         let mut nodes: Vec<Node> = Vec::new();
         for facts in &self.analysis.nodes {
             let tally = &facts.tally;
-            if tally.node != UNNAMED && tally.seen.is_log() {
+            let is_here = tally.seen.is_log() || !tally.exported.rows.is_empty();
+            if tally.node != UNNAMED && is_here {
                 reporters.insert((&tally.run, &tally.node));
                 nodes.push(node(&tally.run, &tally.node, Role::Reporter, tally.records));
             }
@@ -332,6 +338,7 @@ impl Context<'_> {
                 per_minute: count,
                 at: Timestamp::from_minute(minute).iso(facts.zone),
             }),
+            holds: holds(signal),
             by: BTreeMap::new(),
             top: BTreeMap::new(),
             distinct: BTreeMap::new(),
@@ -385,6 +392,22 @@ impl Context<'_> {
             ..self.evidence(one)
         }
     }
+}
+
+/// What the counted fields of a signal hold.
+fn holds(signal: &Signal) -> BTreeMap<String, String> {
+    let counted = signal.fields.iter().enumerate();
+    let counted = counted.filter(|(_, field)| field.tally != TallyKind::Not);
+    let held = counted.map(|(at, field)| {
+        let is_derived = signal.derived.iter().any(|it| it.field == at);
+        let kind = if is_derived {
+            "class"
+        } else {
+            field.kind.name()
+        };
+        (field.name.clone(), kind.to_owned())
+    });
+    held.collect()
 }
 
 fn environment(facts: &NodeFacts) -> Environment {
@@ -448,6 +471,10 @@ fn detail(fault: &InputFault) -> String {
             "{n} records with a level that no known version prints, or a head that cannot be read"
         ),
         ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
+        ProblemKind::RaggedRows => {
+            let rows = if n == 1 { "row has" } else { "rows have" };
+            format!("{n} {rows} more or fewer cells than the table has columns")
+        }
         ProblemKind::CrLf => format!("{lines} that end in CR LF; read as if in LF"),
     }
 }

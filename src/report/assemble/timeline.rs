@@ -1,9 +1,11 @@
 //! The time axis of the report: one step for all rates, wide enough that the whole stays readable.
 
 use super::Context;
-use crate::report::model::{Gap, Mark, Series, Strip, StripRow, Timeline};
+use crate::report::model::{
+    Gap, Mark, PositionSeries, Series, Strip, StripRow, Timeline, Unplaced,
+};
 use crate::rules::{NodeFacts, StripRule};
-use crate::signals::tally::{Rate, width};
+use crate::signals::tally::{Extent, Rate, width};
 use crate::time::{MINUTE, SECOND, Timestamp};
 use crate::vocab::MarkKind;
 
@@ -44,9 +46,11 @@ impl Context<'_> {
             start: Some(axis.start.iso(zone)),
             step_seconds: u64::try_from(width(grade)).unwrap_or(1),
             series: self.series(&axis),
+            positions: self.positions(&axis),
             strips: self.strips(&axis),
             marks,
             unmarked,
+            unplaced: self.unplaced(),
             gaps: self.analysis.nodes.iter().flat_map(gaps).collect(),
         }
     }
@@ -93,6 +97,55 @@ impl Context<'_> {
             }
         }
         series
+    }
+
+    fn positions(&self, axis: &Axis) -> Vec<PositionSeries> {
+        let mut series = Vec::new();
+        for (index, signal) in self.base.signals.signals().iter().enumerate() {
+            for facts in &self.analysis.nodes {
+                let extents = &facts.tally.signals[index].positions;
+                for (extent, &field) in extents.iter().zip(&signal.positions) {
+                    if !extent.is_empty() {
+                        series.push(PositionSeries {
+                            signal: signal.id.clone(),
+                            field: signal.fields[field].name.clone(),
+                            run: facts.tally.run.clone(),
+                            node: facts.tally.node.clone(),
+                            points: axis.extents(extent),
+                        });
+                    }
+                }
+            }
+        }
+        series
+    }
+
+    /// Records worth a mark without a stamp, in the order of the inputs.
+    fn unplaced(&self) -> Vec<Unplaced> {
+        let mut found = Vec::new();
+        for facts in &self.analysis.nodes {
+            for (signal, tally) in self.base.signals.signals().iter().zip(&facts.tally.signals) {
+                let Some(kind) = signal.mark else { continue };
+                for one in &tally.unplaced {
+                    let cited = self.evidence(&one.evidence);
+                    let row = Unplaced {
+                        run: facts.tally.run.clone(),
+                        node: facts.tally.node.clone(),
+                        kind,
+                        text: signal.what.trim_end_matches('.').to_owned(),
+                        path: cited.path,
+                        line: cited.line,
+                        said: cited.text,
+                        not_before: one.after.map(|at| at.iso(facts.zone)),
+                        not_after: one.before.map(|at| at.iso(facts.zone)),
+                    };
+                    found.push((one.evidence.at, row));
+                }
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        found.truncate(MARKS_MAX);
+        found.into_iter().map(|(_, row)| row).collect()
     }
 
     fn strips(&self, axis: &Axis) -> Vec<Strip> {
@@ -193,6 +246,14 @@ impl Axis {
         rate.coarsen(self.grade);
         let point = |(at, count): (Timestamp, u64)| ((at.0 - self.start.0) / SECOND, count);
         rate.points().map(point).collect()
+    }
+
+    fn extents(&self, extent: &Extent) -> Vec<(i64, u64, u64)> {
+        let mut extent = extent.clone();
+        extent.coarsen(self.grade);
+        let points = extent.points();
+        let placed = points.map(|(at, low, high)| ((at.0 - self.start.0) / SECOND, low, high));
+        placed.collect()
     }
 }
 

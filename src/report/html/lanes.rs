@@ -3,14 +3,16 @@
 
 use std::fmt::Write as _;
 
+use super::levels::{self, Level};
 use super::markup::Markup;
 use crate::report::axis::{Axis, View};
+use crate::report::positions::Range;
 
 /// The width of a lane in its own units; it is stretched to the page.
 pub(super) const WIDTH: i64 = 1_000;
 
 /// The height of a lane.
-const HEIGHT: u64 = 24;
+pub(super) const HEIGHT: u64 = 24;
 
 /// Bytes of what the script gets.
 const DATA_BYTES: usize = 180_000;
@@ -21,7 +23,15 @@ const SHADES: u64 = 5;
 /// What the script needs of all lanes.
 #[derive(Default)]
 pub(super) struct Lanes {
-    points: Vec<Vec<(i64, u64)>>,
+    lanes: Vec<Content>,
+}
+
+/// What a lane shows.
+enum Content {
+    /// Counts by step.
+    Counts(Vec<(i64, u64)>),
+    /// Lines in a scale of their own.
+    Levels(Range, Vec<Vec<Level>>),
 }
 
 /// How a lane shows its counts.
@@ -43,7 +53,7 @@ impl Lanes {
         label: &str,
         points: &[(i64, u64)],
     ) {
-        let place = self.points.len().to_string();
+        let place = self.lanes.len().to_string();
         let points = axis.points(points);
         let kind = match shape {
             Shape::Bars => "bars",
@@ -70,7 +80,37 @@ impl Lanes {
                 }
             }
         });
-        self.points.push(points);
+        self.lanes.push(Content::Counts(points));
+    }
+
+    /// Adds a lane of lines, at most as many as there are colors, all in one scale, and draws it.
+    pub(super) fn draw_levels(
+        &mut self,
+        page: &mut Markup,
+        axis: &Axis,
+        scale: Range,
+        label: &str,
+        lines: &[&[Level]],
+    ) {
+        let place = self.lanes.len().to_string();
+        let lines: Vec<Vec<Level>> = lines.iter().map(|it| levels::placed(axis, it)).collect();
+        let attributes = [
+            ("class", "levels"),
+            ("data-l", place.as_str()),
+            ("viewBox", "0 0 1000 24"),
+            ("preserveAspectRatio", "none"),
+            ("role", "img"),
+            ("aria-label", label),
+        ];
+        page.el("svg", &attributes, |page| {
+            grid(page, axis, axis.focus);
+            for (nth, line) in lines.iter().enumerate() {
+                let class = format!("v{}", nth + 1);
+                let d = levels::line(axis.focus, scale, line);
+                page.leaf("path", &[("class", &class), ("d", &d)], "");
+            }
+        });
+        self.lanes.push(Content::Levels(scale, lines));
     }
 
     /// The lanes' counts for the script: of each the step and the count by turns, steps as distances. Steps are joined
@@ -89,15 +129,9 @@ impl Lanes {
     }
 
     fn in_steps(&self, axes: &[Axis], step: i64) -> String {
-        let flat = self.points.iter().map(|points| {
-            let mut before = 0;
-            let mut flat: Vec<i64> = Vec::with_capacity(points.len() * 2);
-            for (at, count) in rejoin(points, step) {
-                flat.push(at - before);
-                flat.push(i64::try_from(count).unwrap_or(i64::MAX));
-                before = at;
-            }
-            flat
+        let flat = self.lanes.iter().map(|content| match content {
+            Content::Counts(points) => flat(points, step).into(),
+            Content::Levels(scale, lines) => levels::data(*scale, lines, step),
         });
         let view = |view: View| [view.from, view.to()];
         let axes = axes.iter().map(|axis| {
@@ -112,10 +146,22 @@ impl Lanes {
         let data = serde_json::json!({
             "step": step,
             "axes": axes.collect::<Vec<_>>(),
-            "lanes": flat.collect::<Vec<_>>(),
+            "lanes": flat.collect::<Vec<serde_json::Value>>(),
         });
         data.to_string()
     }
+}
+
+/// Steps and counts by turns, steps as distances.
+fn flat(points: &[(i64, u64)], step: i64) -> Vec<i64> {
+    let mut before = 0;
+    let mut flat: Vec<i64> = Vec::with_capacity(points.len() * 2);
+    for (at, count) in rejoin(points, step) {
+        flat.push(at - before);
+        flat.push(i64::try_from(count).unwrap_or(i64::MAX));
+        before = at;
+    }
+    flat
 }
 
 /// Points in wider steps.
@@ -209,7 +255,7 @@ fn hundredths_text(hundredths: i128) -> String {
     format!("{sign}{}.{:02}%", size / 100, size % 100)
 }
 
-fn push(d: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn push(d: &mut String, text: std::fmt::Arguments<'_>) {
     let written = d.write_fmt(text);
     debug_assert!(written.is_ok(), "writing into a String cannot fail");
 }

@@ -17,9 +17,10 @@ const NODES_MAX: usize = 200;
 const NODE_BYTES: usize = 20_000;
 
 /// The sections that a page may have, by id.
-const SECTIONS: [(&str, &str); 12] = [
+const SECTIONS: [(&str, &str); 14] = [
     ("verdict", "Verdict"),
     ("incidents", "Incidents"),
+    ("tests", "Tests"),
     ("timeline", "Timeline"),
     ("strips", "Answers"),
     ("findings", "Findings"),
@@ -28,6 +29,7 @@ const SECTIONS: [(&str, &str); 12] = [
     ("balances", "Balances"),
     ("unexplained", "Unexplained"),
     ("unseen", "Not observable"),
+    ("counters", "Error counters"),
     ("signals", "Records"),
     ("inputs", "Inputs"),
 ];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::counts::{has_several_runs, node_name};
+use crate::report::exported;
 use crate::report::figures::{counted, difference, names, share, thousands};
 use crate::report::model::{Balance, Coverage, NearMiss};
 
@@ -41,6 +42,22 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
         });
     }
     unseen(sheet, page);
+    let sentences = exported::sentences(sheet.report);
+    if !sentences.is_empty() {
+        page.section("counters", "Error counters", |page| {
+            page.leaf(
+                "p",
+                &[("class", "sub")],
+                "What the exported system.errors of each node counts. It counts throws, not records.",
+            );
+            page.el("ul", &[], |page| {
+                let left = page.bounded(&sentences, ITEMS_MAX, ITEM_BYTES, |page, it| {
+                    page.leaf("li", &[("class", "it")], it);
+                });
+                page.left_out(left, "nodes");
+            });
+        });
+    }
 }
 
 fn balance(sheet: &Sheet<'_>, balance: &Balance, page: &mut Markup) {

@@ -182,6 +182,16 @@
         const flat = data.lanes[Number(svg.dataset.l)];
         const points = [];
         let at = 0;
+        if (!Array.isArray(flat)) {
+          // Positions: of each step the lowest and the highest above the scale's lowest.
+          const lines = flat.lines.map((line) => {
+            const levels = [];
+            let at = 0;
+            for (let i = 0; i < line.length; i += 3) levels.push([at += line[i], line[i + 1], line[i + 1] + line[i + 2]]);
+            return levels;
+          });
+          return { svg, points, lines, low: BigInt(flat.low), length: Math.max(1, flat.length) };
+        }
         for (let i = 0; i < flat.length; i += 2) points.push([at += flat[i], flat[i + 1]]);
         return { svg, points };
       });
@@ -243,8 +253,34 @@
         const right = Math.floor((at + 1) * WIDTH / view.bars);
         return [left, Math.max(left + 1, right - (right - left > 8 ? 1 : 0))];
       };
-      const drawLane = ({ svg, points }, grid) => {
+      // Steps in the view, joined into its bars.
+      const levelsIn = (levels) => {
+        const bars = new Map();
+        for (const [at, low, high] of levels) {
+          const bar = Math.floor((at - view.from) / view.bar);
+          if (bar < 0 || bar >= view.bars) continue;
+          const seen = bars.get(bar) ?? [low, high];
+          bars.set(bar, [Math.min(seen[0], low), Math.max(seen[1], high)]);
+        }
+        return bars;
+      };
+      const drawLevels = ({ svg, lines, length }) => {
+        const y = (position) => HEIGHT - 2 - Math.floor(position * (HEIGHT - 4) / length);
+        lines.forEach((levels, nth) => {
+          let d = "";
+          const bars = levelsIn(levels);
+          for (const [bar, [low, high]] of bars) {
+            const middle = Math.floor((bar + 0.5) * WIDTH / view.bars);
+            d += `${d === "" ? "M" : "L"}${middle} ${y(low)}L${middle} ${y(high)}`;
+          }
+          if (bars.size === 1) d += "m-6 0h12";
+          svg.querySelector(`.v${nth + 1}`).setAttribute("d", d);
+        });
+      };
+      const drawLane = (lane, grid) => {
+        const { svg, points } = lane;
         svg.querySelector(".g").setAttribute("d", grid);
+        if (lane.lines) return drawLevels(lane);
         const counts = joined(points);
         const most = Math.max(1, ...counts);
         if (svg.classList.contains("bars")) {
@@ -334,6 +370,16 @@
         if (!lane) return null;
         const bar = Math.min(view.bars - 1, Math.floor(at * view.bars));
         const from = view.from + bar * view.bar;
+        if (lane.lines) {
+          const names = all(".what", svg.closest(".row"));
+          const said = lane.lines.flatMap((levels, nth) => {
+            const found = levelsIn(levels).get(bar);
+            if (!found) return [];
+            const [low, high] = found.map((it) => lane.low + BigInt(it));
+            return [`${names[nth].textContent} ${low === high ? low : `${low} .. ${high}`}`];
+          });
+          return said.length > 0 ? `${clock(from).time}: ${said.join(", ")}` : null;
+        }
         return `${clock(from).time} .. ${clock(from + view.bar).time}: ${joined(lane.points)[bar].toLocaleString("en-US")}`;
       };
       const showPart = (a, b, isOfWhole) => {

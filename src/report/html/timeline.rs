@@ -5,12 +5,15 @@ use std::cmp::Reverse;
 use crate::report::axis::{Axis, View};
 use crate::report::counts::node_name;
 use crate::report::figures::{counted, names, thousands};
-use crate::report::model::{Mark, SignalRow};
+use crate::report::model::{Mark, PositionSeries, SignalRow};
+use crate::report::positions::Range;
 use crate::vocab::MarkKind;
 
 use super::lanes::{Lanes, Shape, WIDTH, bars, percent, x};
+use super::levels;
 use super::markup::{Markup, anchor};
 use super::sheet::Sheet;
+use super::unplaced;
 use super::verdict::NAMES_MAX;
 use super::windows;
 
@@ -56,6 +59,7 @@ pub(super) fn write(sheet: &Sheet<'_>, lanes: &mut Lanes, page: &mut Markup) {
             }
             page.left_out(axes.len() - drawn, "stretches of time");
         });
+        unplaced::list(sheet, page);
     });
 }
 
@@ -101,13 +105,20 @@ fn one_axis<'r>(
         }
         overview(sheet, on, page);
         scale(axis, axis.focus, page);
+        if axis.is_ambiguous() {
+            let text = "The log writes no dates and runs on for days: marks and findings, of which only the time of day is known, have no place here.";
+            page.leaf("p", &[("class", "sub")], text);
+        }
         windows::write(sheet, on, page);
         for node in nodes.iter_mut().take(NODES_MAX) {
             node.find_rows(sheet);
         }
+        let positions = sheet.report.timeline.positions.iter();
+        let own = |it: &&PositionSeries| sheet.axes.of_node(&it.run, &it.node) == Some(on.at);
+        let levels = levels::scale(positions.filter(own));
         let nodes_max = (NODES_MAX / drawn).max(NODES_MIN);
         let left = page.bounded(&nodes, nodes_max, NODE_BYTES / drawn, |page, node| {
-            one_node(sheet, axis, lanes, node, page);
+            one_node(sheet, axis, levels, lanes, node, page);
         });
         page.left_out(left, "nodes");
     });
@@ -144,7 +155,7 @@ fn intro(sheet: &Sheet<'_>, page: &mut Markup) {
         ));
         if timeline.unmarked > 0 {
             page.text(&format!(
-                " {} worth a mark without one: without a time stamp, or beyond the bound on marks.",
+                " {} worth a mark without one: without a time stamp (see below), or beyond the bound on marks.",
                 counted(timeline.unmarked, "record is", "records are")
             ));
         }
@@ -308,7 +319,13 @@ fn all_nodes<'r>(sheet: &Sheet<'r>) -> Vec<Node<'r>> {
     let mut nodes: Vec<Node<'r>> = Vec::new();
     let said = report.timeline.series.iter().map(|it| (&it.run, &it.node));
     let marked = report.timeline.marks.iter().map(|it| (&it.run, &it.node));
-    let mut keys: Vec<(&String, &String)> = said.chain(marked).collect();
+    let between = report
+        .timeline
+        .unplaced
+        .iter()
+        .filter(|it| it.not_after.is_some());
+    let between = between.map(|it| (&it.run, &it.node));
+    let mut keys: Vec<(&String, &String)> = said.chain(marked).chain(between).collect();
     keys.sort_unstable();
     keys.dedup();
     for (run, id) in keys {
@@ -337,7 +354,14 @@ impl<'r> Node<'r> {
     }
 }
 
-fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, page: &mut Markup) {
+fn one_node(
+    sheet: &Sheet<'_>,
+    axis: &Axis,
+    scale: Option<Range>,
+    lanes: &mut Lanes,
+    node: &Node<'_>,
+    page: &mut Markup,
+) {
     let place = sheet.place(node.run, node.id);
     page.el(
         "div",
@@ -348,31 +372,10 @@ fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, 
         ],
         |page| {
             page.leaf("h3", &[], &node.name);
-            let own = |it: &&Mark| it.node == node.id && (it.run == node.run || it.run.is_empty());
-            let marks: Vec<&Mark> = sheet.report.timeline.marks.iter().filter(own).collect();
-            if !marks.is_empty() {
-                page.el("div", &[("class", "row")], |page| {
-                    page.leaf("span", &[("class", "name")], "marks");
-                    let label = format!("Marks of {}", node.name);
-                    let mut left = 0;
-                    page.el(
-                        "svg",
-                        &[("class", "marks"), ("role", "img"), ("aria-label", &label)],
-                        |page| {
-                            // Of very many an even choice: the first of them would all stand at one end.
-                            let stride = marks.len().div_ceil(MARKS_MAX).max(1);
-                            let chosen = marks.iter().step_by(stride);
-                            left = marks.len() - chosen.len();
-                            left += page.bounded(chosen, MARKS_MAX, MARK_BYTES, |page, it| {
-                                mark(axis, it, page);
-                            });
-                        },
-                    );
-                    let sum = thousands(u64::try_from(marks.len()).unwrap_or(u64::MAX));
-                    page.leaf("span", &[("class", "sum")], &sum);
-                    page.left_out(left, "marks");
-                });
-            }
+            marks(sheet, axis, node, page);
+            unplaced::between(sheet.report, axis, (node.run, node.id, &node.name), page);
+            let names = (node.run, node.id, node.name.as_str());
+            levels::write(sheet.report, axis, scale, lanes, names, page);
             for row in node.rows.iter().take(LANES_MAX) {
                 let color = if sheet.tones.is_good(&row.signal) {
                     "good"
@@ -400,6 +403,35 @@ fn one_node(sheet: &Sheet<'_>, axis: &Axis, lanes: &mut Lanes, node: &Node<'_>, 
     );
 }
 
+/// The marks of a node in a row.
+fn marks(sheet: &Sheet<'_>, axis: &Axis, node: &Node<'_>, page: &mut Markup) {
+    let own = |it: &&Mark| it.node == node.id && (it.run == node.run || it.run.is_empty());
+    let marks: Vec<&Mark> = sheet.report.timeline.marks.iter().filter(own).collect();
+    if !marks.is_empty() {
+        page.el("div", &[("class", "row")], |page| {
+            page.leaf("span", &[("class", "name")], "marks");
+            let label = format!("Marks of {}", node.name);
+            let mut left = 0;
+            page.el(
+                "svg",
+                &[("class", "marks"), ("role", "img"), ("aria-label", &label)],
+                |page| {
+                    // Of very many an even choice: the first of them would all stand at one end.
+                    let stride = marks.len().div_ceil(MARKS_MAX).max(1);
+                    let chosen = marks.iter().step_by(stride);
+                    left = marks.len() - chosen.len();
+                    left += page.bounded(chosen, MARKS_MAX, MARK_BYTES, |page, it| {
+                        mark(axis, it, page);
+                    });
+                },
+            );
+            let sum = thousands(u64::try_from(marks.len()).unwrap_or(u64::MAX));
+            page.leaf("span", &[("class", "sum")], &sum);
+            page.left_out(left, "marks");
+        });
+    }
+}
+
 fn mark(axis: &Axis, mark: &Mark, page: &mut Markup) {
     let Some(at) = axis.millis(&mark.at) else {
         return;
@@ -419,7 +451,7 @@ fn mark(axis: &Axis, mark: &Mark, page: &mut Markup) {
 }
 
 /// One letter for a kind of mark.
-fn glyph(kind: MarkKind) -> &'static str {
+pub(super) fn glyph(kind: MarkKind) -> &'static str {
     match kind {
         MarkKind::Start => "S",
         MarkKind::Restart => "R",

@@ -6,7 +6,7 @@ use crate::report::figures::{
     window_in_seconds,
 };
 use crate::report::model::{Finding, Incident, Report};
-use crate::report::worst;
+use crate::report::{REDACTED, worst};
 use crate::vocab::Severity;
 
 use super::markup::Markup;
@@ -98,6 +98,9 @@ fn remarks(report: &Report, page: &mut Markup) {
             &[("class", "warn")],
             "Partial: not everything recognised could be read whole; see the problems of the inputs.",
         );
+    }
+    if report.redacted {
+        page.leaf("p", &[("class", "sub")], &format!("Masked: {REDACTED}."));
     }
     if let Some(asked) = asked_for(report) {
         page.leaf("p", &[("class", "warn")], &format!("Asked for: {asked}."));

@@ -61,7 +61,7 @@ pub(super) fn write(sheet: &Sheet<'_>, on: On<'_>, page: &mut Markup) {
 }
 
 /// A stretch as a bar, never narrower than can be seen.
-fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
+pub(super) fn span(axis: &Axis, class: &str, first: i64, last: i64, page: &mut Markup) {
     let view = axis.focus;
     let (begin, end) = (view.from * 1000, view.to() * 1000);
     let from = first.max(begin).min(end);

@@ -4,6 +4,7 @@
 //! `failure`, then at most one `system-out`.
 
 mod rules;
+mod tests;
 
 use std::io::{self, Write};
 

@@ -20,6 +20,7 @@ pub(in crate::report) fn write(
     let found = report.findings.iter().map(|it| it.run.as_str());
     let runs: BTreeSet<&str> = nodes.chain(found).collect();
     let mut suites: Vec<Suite> = runs.into_iter().map(|run| suite(report, run)).collect();
+    suites.extend(super::tests::suites(report));
     suites.extend(unread(report));
     write_suites("casdiag analyze", &suites, out)
 }

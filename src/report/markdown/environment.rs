@@ -1,6 +1,7 @@
 //! Where it happened: versions, nodes, zones, and what was read.
 
 use crate::analysis::SEGMENT;
+use crate::report::REDACTED;
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_span};
 use crate::report::figures::{names, span, thousands};
@@ -25,6 +26,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         markdown_inline(&report.tool.name),
         markdown_inline(&report.tool.version)
     ));
+    if report.redacted {
+        page.block(&format!("Masked: {REDACTED}."));
+    }
     if !report.nodes.is_empty() {
         let header = [
             "Node",

@@ -4,9 +4,10 @@
 mod analysis;
 mod behavior;
 mod environment;
-mod page;
+pub(in crate::report) mod page;
 mod remainder;
 mod situation;
+mod tests;
 mod wals;
 
 use std::io::{self, Write};
@@ -22,6 +23,8 @@ const FINDINGS_MAX: usize = 10;
 /// Writes the issue.
 pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::default();
+    situation::title(report, &mut page);
+    tests::write(report, &mut page);
     situation::write(report, &mut page);
     environment::write(report, &mut page);
     behavior::write(report, &mut page);

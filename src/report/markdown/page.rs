@@ -8,33 +8,33 @@ const COLUMNS_MAX: usize = 12;
 
 /// A document in the making.
 #[derive(Default)]
-pub(super) struct Page {
+pub(in crate::report) struct Page {
     text: String,
 }
 
 impl Page {
     /// The document, with its final newline.
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::report) fn text(&self) -> &str {
         &self.text
     }
 
     /// Adds the title.
-    pub(super) fn title(&mut self, title: &str) {
+    pub(in crate::report) fn title(&mut self, title: &str) {
         self.block(&format!("# {title}"));
     }
 
     /// Adds the heading of a section.
-    pub(super) fn section(&mut self, heading: &str) {
+    pub(in crate::report) fn section(&mut self, heading: &str) {
         self.block(&format!("## {heading}"));
     }
 
     /// Adds the heading of a part of a section.
-    pub(super) fn part(&mut self, heading: &str) {
+    pub(in crate::report) fn part(&mut self, heading: &str) {
         self.block(&format!("### {heading}"));
     }
 
     /// Adds a block.
-    pub(super) fn block(&mut self, block: &str) {
+    pub(in crate::report) fn block(&mut self, block: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -43,7 +43,7 @@ impl Page {
     }
 
     /// Adds a list; nothing if it is empty.
-    pub(super) fn list(&mut self, items: &[String]) {
+    pub(in crate::report) fn list(&mut self, items: &[String]) {
         let lines: Vec<String> = items.iter().map(|it| format!("- {it}")).collect();
         if !lines.is_empty() {
             self.block(&lines.join("\n"));
@@ -51,7 +51,7 @@ impl Page {
     }
 
     /// Adds a table; a column is aligned right where the header ends in a colon, as Markdown writes it.
-    pub(super) fn table(&mut self, header: &[String], rows: &[Vec<String>]) {
+    pub(in crate::report) fn table(&mut self, header: &[String], rows: &[Vec<String>]) {
         let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
         let names: Vec<String> = header
             .iter()
@@ -69,7 +69,7 @@ impl Page {
     }
 
     /// Adds counts by node, with totals if there are several nodes.
-    pub(super) fn grid(&mut self, what: &str, grid: &Grid) {
+    pub(in crate::report) fn grid(&mut self, what: &str, grid: &Grid) {
         let grid = grid.narrowed(COLUMNS_MAX);
         let with_total = grid.columns.len() > 1;
         let mut header = vec![what.to_owned()];
@@ -99,7 +99,7 @@ impl Page {
     }
 
     /// Says how many of a list are left out; nothing if none is.
-    pub(super) fn left_out(&mut self, all: usize, shown_max: usize, what: &str) {
+    pub(in crate::report) fn left_out(&mut self, all: usize, shown_max: usize, what: &str) {
         if all > shown_max {
             self.block(&format!(
                 "({} more {what}: see --format json)",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_line};
+use crate::report::exported;
 use crate::report::figures::{counted, length, names, share, thousands};
 use crate::report::model::{Applies, Evidence, Report};
 
@@ -20,6 +21,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     known(report, page);
     next_steps(report, page);
     unexplained(report, page);
+    counters(report, page);
     elsewhere(report, page);
 }
 
@@ -156,21 +158,19 @@ fn unexplained(report: &Report, page: &mut Page) {
     }
 }
 
+fn counters(report: &Report, page: &mut Page) {
+    let sentences = exported::sentences(report);
+    if !sentences.is_empty() {
+        page.section("Error counters of exported tables");
+        let items: Vec<String> = sentences.iter().map(|it| markdown_line(it)).collect();
+        list(&items, "nodes", page);
+    }
+}
+
 fn elsewhere(report: &Report, page: &mut Page) {
-    let lists = [
-        ("test runs", report.tests.runs.len()),
-        ("replays", report.replays.len()),
-    ];
-    let parts: Vec<String> = lists
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| format!("{count} {what}"))
-        .collect();
-    if !parts.is_empty() {
-        page.block(&format!(
-            "Also checked, see --format json: {}.",
-            parts.join(", ")
-        ));
+    if !report.replays.is_empty() {
+        let replays = counted(length(&report.replays), "replay", "replays");
+        page.block(&format!("Also checked, see --format json: {replays}."));
     }
 }
 

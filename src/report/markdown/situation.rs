@@ -9,6 +9,7 @@ use crate::report::figures::{
     thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
+use crate::report::testing::{failing_leaves, verdict};
 use crate::report::worst;
 use crate::vocab::Severity;
 
@@ -18,9 +19,15 @@ use super::{FINDINGS_MAX, told};
 /// Names in a row.
 const NAMES_MAX: usize = 8;
 
-/// Writes the title and what happened.
+/// Writes the title: of failing tests, or of the worst finding.
+pub(super) fn title(report: &Report, page: &mut Page) {
+    let failing = verdict(report).filter(|_| failing_leaves(report) > 0);
+    let text = failing.map_or_else(|| of_findings(report), |it| markdown_line(&sentence(&it)));
+    page.title(&text);
+}
+
+/// Writes what happened.
 pub(super) fn write(report: &Report, page: &mut Page) {
-    page.title(&title(report));
     page.section("Describe the situation");
     if !report.complete {
         page.block("**Partial:** not everything recognised could be read whole; see the problems under Environment.");
@@ -55,7 +62,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     }
 }
 
-fn title(report: &Report) -> String {
+fn of_findings(report: &Report) -> String {
     match worst(report) {
         Some(finding) if finding.severity > Severity::Low => markdown_line(&finding.title),
         Some(finding) => format!(

@@ -5,6 +5,7 @@
 
 mod finding;
 mod rule;
+pub mod tests;
 
 use std::collections::BTreeMap;
 
@@ -13,13 +14,14 @@ use serde::{Deserialize, Serialize};
 
 pub use finding::{Applies, Finding, FindingWindow, Incident, Known, NotObservable, Runs};
 pub use rule::{Reference, RuleRow};
+pub use tests::Tests;
 
 use super::wal::{ComparisonRow, WalRow};
 use crate::vocab::{Level, Severity};
 
 mod timeline;
 
-pub use timeline::{Gap, Mark, Series, Strip, StripRow, Timeline};
+pub use timeline::{Gap, Mark, PositionSeries, Series, Strip, StripRow, Timeline, Unplaced};
 
 /// The schema's name.
 pub const SCHEMA: &str = "casdiag.report/1";
@@ -33,6 +35,9 @@ pub struct Report {
     pub tool: Tool,
     /// Whether everything recognised was read whole.
     pub complete: bool,
+    /// Whether names, addresses, paths, queries and literals are masked.
+    #[serde(default)]
+    pub redacted: bool,
     /// Records before this local time were left out.
     pub since: Option<String>,
     /// Records from this local time on were left out.
@@ -142,8 +147,24 @@ pub struct Input {
     pub last: Option<String>,
     /// The zone of its stamps, if known.
     pub zone: Option<String>,
+    /// The table that it exports; its rows are no records, but for those of a text log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<ExportedTable>,
     /// What is wrong with it.
     pub problems: Vec<InputProblem>,
+}
+
+/// An exported table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedTable {
+    /// Its name without the database; nothing where nobody knows it.
+    pub name: Option<String>,
+    /// How it is written, as a query's `FORMAT` has it.
+    pub form: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// How many rows were read.
+    pub rows: u64,
 }
 
 impl Input {
@@ -233,6 +254,9 @@ pub struct CodeRow {
 /// A counter of an exported table.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CounterRow {
+    /// The run.
+    #[serde(default)]
+    pub run: String,
     /// The node.
     pub node: String,
     /// The table.
@@ -241,8 +265,14 @@ pub struct CounterRow {
     pub name: String,
     /// The error code.
     pub code: Option<u32>,
-    /// Its value.
-    pub value: u64,
+    /// Whether it counts what other servers reported.
+    #[serde(default)]
+    pub remote: bool,
+    /// Its value; of several exports the largest.
+    pub value: i64,
+    /// How many records of the node's logs have the code; nothing where none of its logs is here.
+    #[serde(default)]
+    pub records: Option<u64>,
     /// When it moved last.
     pub last: Option<String>,
 }
@@ -268,6 +298,9 @@ pub struct SignalRow {
     pub last: Option<String>,
     /// The busiest minute.
     pub peak: Option<Peak>,
+    /// What each counted field holds: the kind of its hole, or `class` for one that is computed.
+    #[serde(default)]
+    pub holds: BTreeMap<String, String>,
     /// Counts by value of the fields that have few values.
     pub by: BTreeMap<String, BTreeMap<String, u64>>,
     /// The most frequent values of the fields that have many.
@@ -306,15 +339,6 @@ pub struct Evidence {
     /// The lines after it, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-}
-
-/// Test results.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Tests {
-    /// By source.
-    pub runs: Vec<serde_json::Value>,
-    /// Failing leaves by signature.
-    pub groups: Vec<serde_json::Value>,
 }
 
 /// Two counts that must agree.

@@ -14,6 +14,9 @@ pub struct Timeline {
     pub step_seconds: u64,
     /// One per signal and node.
     pub series: Vec<Series>,
+    /// Where positions in logs stood, one per field, signal and node.
+    #[serde(default)]
+    pub positions: Vec<PositionSeries>,
     /// What is worth seeing side by side.
     #[serde(default)]
     pub strips: Vec<Strip>,
@@ -22,6 +25,9 @@ pub struct Timeline {
     /// Records worth a mark that are not in `marks`: they have no stamp, or there are too many.
     #[serde(default)]
     pub unmarked: u64,
+    /// Those of them that have no stamp, with what is known of their time; the first of each signal and node.
+    #[serde(default)]
+    pub unplaced: Vec<Unplaced>,
     /// The longest stretches of 5 s and more in which a node's main log has no record, in order.
     #[serde(default)]
     pub gaps: Vec<Gap>,
@@ -39,6 +45,22 @@ pub struct Series {
     /// Seconds since the start, and the count of the step; empty steps are left out. Suspect records and those without a
     /// stamp are not in it.
     pub points: Vec<(i64, u64)>,
+}
+
+/// Where a position stood on one node.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PositionSeries {
+    /// The signal.
+    pub signal: String,
+    /// Its field.
+    pub field: String,
+    /// The run.
+    pub run: String,
+    /// The reporter.
+    pub node: String,
+    /// Seconds since the start, and the lowest and the highest position of the step; steps without one are left out.
+    /// Suspect records and those without a stamp are not in it.
+    pub points: Vec<(i64, u64, u64)>,
 }
 
 /// Counts that are shown side by side.
@@ -84,6 +106,29 @@ pub struct Mark {
     pub kind: MarkKind,
     /// What.
     pub text: String,
+}
+
+/// A record that is worth a mark and has no stamp.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Unplaced {
+    /// The run.
+    pub run: String,
+    /// Where.
+    pub node: String,
+    /// What kind of moment.
+    pub kind: MarkKind,
+    /// What.
+    pub text: String,
+    /// The artifact.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: u64,
+    /// The line's text.
+    pub said: String,
+    /// The stamp of the nearest record before it in its log that has one.
+    pub not_before: Option<String>,
+    /// The stamp of the nearest one behind it.
+    pub not_after: Option<String>,
 }
 
 /// A stretch without a record.

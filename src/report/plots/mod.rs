@@ -2,6 +2,7 @@
 //! own. They show the counts that the page shows, in its bars.
 
 mod chart;
+mod levels;
 
 use crate::report::axes::Axes;
 use crate::report::axis::Axis;
@@ -34,6 +35,10 @@ pub const PLOTS: &[Plot] = &[
     Plot {
         file: "plots/rates.svg",
         draw: rates,
+    },
+    Plot {
+        file: "plots/positions.svg",
+        draw: levels::positions,
     },
     Plot {
         file: "plots/answers.svg",
@@ -139,7 +144,7 @@ fn titled(axes: &Axes, axis: &Axis, name: &str) -> String {
 fn time(axis: &Axis) -> String {
     let bar = u64::try_from(axis.focus.bar).unwrap_or(1);
     format!(
-        "{}; a bar counts the records of {}",
+        "{}; a bar stands for {}",
         axis.words(axis.focus),
         counted(bar, "second", "seconds"),
     )

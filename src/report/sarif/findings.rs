@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::{Log, at_byte, message, place, unread};
+use super::{Log, at_byte, message, place, tests, unread};
 use crate::report::Style;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_prose};
 use crate::report::model::{Evidence, Finding, Report, RuleRow};
@@ -23,13 +23,13 @@ pub(in crate::report) fn write(
             unread(&input.path, "warning", &text)
         })
     });
+    let mut rules: Vec<Value> = report.rules.iter().map(descriptor).collect();
+    let findings = report.findings.iter().map(|it| result(it, report));
+    let failing = tests::results(report, rules.len());
+    rules.extend(tests::descriptor(report));
     Log {
-        rules: report.rules.iter().map(descriptor).collect(),
-        results: report
-            .findings
-            .iter()
-            .map(|it| result(it, report))
-            .collect(),
+        rules,
+        results: findings.chain(failing).collect(),
         notifications: faults.collect(),
         complete: report.complete,
     }

@@ -3,6 +3,7 @@
 //! A file is printed in CI logs as well, so it is written like `report.json`: nothing in it commands a runner.
 
 mod findings;
+mod tests;
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -6,6 +6,7 @@ mod csv;
 mod findings;
 mod inputs;
 mod parquet;
+mod positions;
 mod signals;
 
 use std::io::{self, Write};
@@ -75,6 +76,7 @@ pub const TABLES: &[Table] = &[
     signals::COUNTS,
     signals::SIGNALS,
     signals::CODES,
+    positions::POSITIONS,
     findings::FINDINGS,
     findings::FINDING_COUNTS,
     findings::EVIDENCE,

@@ -11,12 +11,6 @@ use crate::vocab::Severity;
 
 use super::page::{Page, Paint};
 
-/// Findings told with evidence.
-const TOLD_MAX: usize = 2;
-
-/// Findings of which only a line is given.
-const MENTIONED_MAX: usize = 3;
-
 /// Names in a row.
 const NAMES_MAX: usize = 4;
 
@@ -91,12 +85,12 @@ pub(super) fn findings(report: &Report, page: &mut Page) {
         .findings
         .iter()
         .partition(|it| it.severity > Severity::Low);
-    let (told, others) = grave.split_at(grave.len().min(TOLD_MAX));
+    let (told, others) = grave.split_at(grave.len().min(page.room().told));
     for finding in told {
         tell(report, finding, page);
     }
     let others: Vec<&Finding> = others.iter().copied().chain(slight).collect();
-    for finding in others.iter().take(MENTIONED_MAX) {
+    for finding in others.iter().take(page.room().mentioned) {
         let head = head_of(report, finding);
         let title = terminal(&finding.title);
         page.painted(
@@ -107,7 +101,7 @@ pub(super) fn findings(report: &Report, page: &mut Page) {
         );
     }
     page.leave_out(
-        others.len().saturating_sub(MENTIONED_MAX),
+        others.len().saturating_sub(page.room().mentioned),
         "finding",
         "findings",
     );

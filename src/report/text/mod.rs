@@ -3,9 +3,11 @@
 //! that grows beyond a screen is laid out again with smaller shares.
 
 mod conclusions;
-mod page;
+pub(in crate::report) mod page;
 mod remarks;
+mod spark;
 mod table;
+mod tests;
 mod wals;
 
 use std::io::{self, Write};
@@ -20,15 +22,23 @@ const LINES_MAX: usize = 40;
 
 /// Writes the summary.
 pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let page = laid_out(report, style, Room::WIDE);
-    if page.height() <= LINES_MAX {
-        return page.print(out);
+    for room in [Room::WIDE, Room::NARROW] {
+        let page = laid_out(report, style, room);
+        if page.height() <= LINES_MAX {
+            return page.print(out);
+        }
     }
-    laid_out(report, style, Room::NARROW).print(out)
+    let room = if report.tests.runs.is_empty() {
+        Room::NARROW
+    } else {
+        Room::NARROWEST
+    };
+    laid_out(report, style, room).print(out)
 }
 
 fn laid_out(report: &Report, style: &Style, room: Room) -> Page {
     let mut page = Page::new(*style, room);
+    tests::write(report, &mut page);
     conclusions::verdict(report, &mut page);
     conclusions::findings(report, &mut page);
     table::counts(report, &mut page);

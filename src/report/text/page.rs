@@ -18,28 +18,34 @@ const REMARK_INDENT: usize = 13;
 
 /// How much of each kind of thing is shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(in crate::report) struct Room {
     /// Lines of a finding's title.
-    pub(super) title_lines: usize,
+    pub(in crate::report) title_lines: usize,
     /// Records cited of the worst finding.
-    pub(super) evidence: usize,
+    pub(in crate::report) evidence: usize,
     /// Signals in the counts table.
-    pub(super) signals: usize,
+    pub(in crate::report) signals: usize,
     /// Unexplained templates named.
-    pub(super) templates: usize,
+    pub(in crate::report) templates: usize,
     /// Problems of inputs named.
-    pub(super) problems: usize,
+    pub(in crate::report) problems: usize,
     /// WALs with a row.
-    pub(super) wals: usize,
+    pub(in crate::report) wals: usize,
     /// Problems of WALs told.
-    pub(super) wal_problems: usize,
+    pub(in crate::report) wal_problems: usize,
+    /// Groups of failing tests, runs of tests, and disagreements told.
+    pub(super) tests: usize,
+    /// Findings told with evidence.
+    pub(super) told: usize,
+    /// Findings of which only a line is given.
+    pub(super) mentioned: usize,
     /// Whether the positions of damaged WALs are drawn.
-    pub(super) draws: bool,
+    pub(in crate::report) draws: bool,
 }
 
 impl Room {
     /// For a report of which everything fits.
-    pub(super) const WIDE: Self = Self {
+    pub(in crate::report) const WIDE: Self = Self {
         title_lines: 2,
         evidence: 2,
         signals: 7,
@@ -47,11 +53,14 @@ impl Room {
         problems: 2,
         wals: 6,
         wal_problems: 3,
+        tests: 4,
+        told: 2,
+        mentioned: 3,
         draws: true,
     };
 
     /// For one with something of every kind.
-    pub(super) const NARROW: Self = Self {
+    pub(in crate::report) const NARROW: Self = Self {
         title_lines: 1,
         evidence: 1,
         signals: 5,
@@ -59,12 +68,25 @@ impl Room {
         problems: 1,
         wals: 2,
         wal_problems: 1,
+        tests: 3,
+        told: 2,
+        mentioned: 3,
         draws: false,
+    };
+
+    /// For one with tests and logs that both have much to say: without the table of counts.
+    pub(super) const NARROWEST: Self = Self {
+        evidence: 0,
+        signals: 0,
+        tests: 3,
+        told: 1,
+        mentioned: 2,
+        ..Self::NARROW
     };
 }
 
 /// Lines to print.
-pub(super) struct Page {
+pub(in crate::report) struct Page {
     style: Style,
     room: Room,
     lines: Vec<String>,
@@ -73,7 +95,7 @@ pub(super) struct Page {
 
 /// How a part of a line stands out.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Paint {
+pub(in crate::report) enum Paint {
     /// Of a severity.
     Severity(Severity),
     /// A heading.
@@ -84,7 +106,7 @@ pub(super) enum Paint {
 
 impl Page {
     /// An empty page.
-    pub(super) fn new(style: Style, room: Room) -> Self {
+    pub(in crate::report) fn new(style: Style, room: Room) -> Self {
         Self {
             room,
             style: Style {
@@ -97,35 +119,35 @@ impl Page {
     }
 
     /// Columns of a line.
-    pub(super) fn width(&self) -> usize {
+    pub(in crate::report) fn width(&self) -> usize {
         self.style.width
     }
 
     /// How much is shown.
-    pub(super) fn room(&self) -> Room {
+    pub(in crate::report) fn room(&self) -> Room {
         self.room
     }
 
     /// Lines so far.
-    pub(super) fn height(&self) -> usize {
+    pub(in crate::report) fn height(&self) -> usize {
         self.lines.len()
     }
 
     /// Adds an empty line, unless there is one already.
-    pub(super) fn gap(&mut self) {
+    pub(in crate::report) fn gap(&mut self) {
         if self.lines.last().is_some_and(|it| !it.is_empty()) {
             self.lines.push(String::new());
         }
     }
 
     /// Adds a line.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(in crate::report) fn line(&mut self, text: &str) {
         self.lines
             .push(width::cut(text, self.width()).trim_end().to_owned());
     }
 
     /// Adds a line whose first `painted` bytes stand out.
-    pub(super) fn painted_line(&mut self, text: &str, painted: usize, paint: Paint) {
+    pub(in crate::report) fn painted_line(&mut self, text: &str, painted: usize, paint: Paint) {
         let line = width::cut(text, self.width());
         let line = line.trim_end();
         let (head, tail) = line.split_at_checked(painted).unwrap_or((line, ""));
@@ -134,7 +156,13 @@ impl Page {
     }
 
     /// Adds a text in at most `lines_max` lines; its first `painted` bytes stand out, further lines are indented.
-    pub(super) fn painted(&mut self, text: &str, painted: usize, paint: Paint, lines_max: usize) {
+    pub(in crate::report) fn painted(
+        &mut self,
+        text: &str,
+        painted: usize,
+        paint: Paint,
+        lines_max: usize,
+    ) {
         let lines = width::wrap(text, self.width() - TITLE_INDENT, lines_max);
         for (at, line) in lines.iter().enumerate() {
             if at == 0 {
@@ -146,19 +174,19 @@ impl Page {
     }
 
     /// Adds a text behind an indent, in at most `lines_max` lines.
-    pub(super) fn wrapped(&mut self, text: &str, indent: usize, lines_max: usize) {
+    pub(in crate::report) fn wrapped(&mut self, text: &str, indent: usize, lines_max: usize) {
         for line in width::wrap(text, self.width().saturating_sub(indent), lines_max) {
             self.line(&format!("{:indent$}{line}", ""));
         }
     }
 
     /// Columns left to a remark behind its label.
-    pub(super) fn remark_width(&self) -> usize {
+    pub(in crate::report) fn remark_width(&self) -> usize {
         self.width().saturating_sub(REMARK_INDENT)
     }
 
     /// Adds a text of at most `lines_max` lines behind a label; without a label it continues the one above.
-    pub(super) fn remark(&mut self, label: &str, text: &str, lines_max: usize) {
+    pub(in crate::report) fn remark(&mut self, label: &str, text: &str, lines_max: usize) {
         let mut label = label;
         for line in width::wrap(text, self.remark_width(), lines_max) {
             self.painted_line(
@@ -171,7 +199,7 @@ impl Page {
     }
 
     /// Notes that so many things are not shown, if any.
-    pub(super) fn leave_out(&mut self, count: usize, one: &str, many: &str) {
+    pub(in crate::report) fn leave_out(&mut self, count: usize, one: &str, many: &str) {
         if count > 0 {
             self.left_out
                 .push(counted(u64::try_from(count).unwrap_or(u64::MAX), one, many));
@@ -179,7 +207,7 @@ impl Page {
     }
 
     /// Adds how to see what is not shown.
-    pub(super) fn say_what_is_left_out(&mut self) {
+    pub(in crate::report) fn say_what_is_left_out(&mut self) {
         if !self.left_out.is_empty() {
             let text = format!(
                 "--format markdown; left out here: {}",
@@ -190,7 +218,7 @@ impl Page {
     }
 
     /// Writes the lines.
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::report) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         for line in &self.lines {
             writeln!(out, "{line}")?;
         }

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::REDACTED;
 use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
+use crate::report::exported;
 use crate::report::figures::{beyond_cap, counted, difference, length, names, share, thousands};
 use crate::report::model::{BalanceSide, Report};
 use crate::report::width;
@@ -29,8 +31,20 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         );
     }
     coverage(report, page);
+    let counters = exported::sentences(report);
+    for sentence in counters.iter().take(1) {
+        page.remark("counters", &terminal(sentence), 2);
+    }
+    page.leave_out(
+        counters.len().saturating_sub(1),
+        "node's error counters",
+        "nodes' error counters",
+    );
     not_observable(report, page);
     inputs(report, page);
+    if report.redacted {
+        page.remark("masked", REDACTED, 2);
+    }
     elsewhere(report, page);
 }
 
@@ -239,20 +253,8 @@ fn inputs(report: &Report, page: &mut Page) {
 }
 
 fn elsewhere(report: &Report, page: &mut Page) {
-    let parts: Vec<String> = [
-        (report.tests.runs.len(), "test run", "test runs"),
-        (
-            report.tests.groups.len(),
-            "group of failing tests",
-            "groups of failing tests",
-        ),
-        (report.replays.len(), "replay", "replays"),
-    ]
-    .into_iter()
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, many)| counted(u64::try_from(count).unwrap_or(u64::MAX), one, many))
-    .collect();
-    if !parts.is_empty() {
-        page.remark("also", &format!("{}: --format json", parts.join(", ")), 1);
+    if !report.replays.is_empty() {
+        let replays = counted(length(&report.replays), "replay", "replays");
+        page.remark("also", &format!("{replays}: --format json"), 1);
     }
 }

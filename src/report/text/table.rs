@@ -10,6 +10,7 @@ use crate::report::model::Report;
 use crate::report::width;
 
 use super::page::{Page, Paint};
+use super::spark::{self, Sparks};
 
 /// Columns for a label.
 const LABEL_WIDTH: usize = 32;
@@ -19,6 +20,10 @@ const PADDING: usize = 2;
 
 /// Writes records and signals by node.
 pub(super) fn counts(report: &Report, page: &mut Page) {
+    if page.room().signals == 0 {
+        page.leave_out(1, "table of counts", "tables of counts");
+        return;
+    }
     if report.records.total == 0 {
         return;
     }
@@ -29,7 +34,10 @@ pub(super) fn counts(report: &Report, page: &mut Page) {
         .extend(most_telling(report, signals.rows, page.room().signals));
     page.gap();
     let shown = fitted(&grid, page.width());
-    draw(&shown, page);
+    let room = page.width().saturating_sub(drawn_width(&shown) + PADDING);
+    let labels: Vec<&str> = shown.rows.iter().map(|it| it.label.as_str()).collect();
+    let sparks = spark::of(report, &labels, room);
+    draw(&shown, sparks.as_ref(), page);
     page.leave_out(left, "signal", "signals");
     let summed_up = (grid.columns.len() + 1).saturating_sub(shown.columns.len());
     page.leave_out(if summed_up > 1 { summed_up } else { 0 }, "node", "nodes");
@@ -64,21 +72,21 @@ fn fitted(grid: &Grid, width: usize) -> Grid {
 }
 
 fn drawn_width(grid: &Grid) -> usize {
-    table(grid)
+    table(grid, None)
         .lines()
         .map(|line| width::columns(line.trim_end()))
         .max()
         .unwrap_or(0)
 }
 
-fn draw(grid: &Grid, page: &mut Page) {
-    for (at, line) in table(grid).lines().enumerate() {
+fn draw(grid: &Grid, sparks: Option<&Sparks>, page: &mut Page) {
+    for (at, line) in table(grid, sparks).lines().enumerate() {
         let painted = if at == 0 { line.len() } else { 0 };
         page.painted_line(&line, painted, Paint::Bold);
     }
 }
 
-fn table(grid: &Grid) -> Table {
+fn table(grid: &Grid, sparks: Option<&Sparks>) -> Table {
     let with_total = grid.columns.len() > 1;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -92,8 +100,9 @@ fn table(grid: &Grid) -> Table {
     if with_total {
         header.push(right("total".to_owned()));
     }
+    header.extend(sparks.map(|it| TableCell::new(&it.heading)));
     table.set_header(header);
-    for row in &grid.rows {
+    for (at, row) in grid.rows.iter().enumerate() {
         let mut cells = vec![TableCell::new(width::cut(
             &terminal(&row.label),
             LABEL_WIDTH,
@@ -102,6 +111,7 @@ fn table(grid: &Grid) -> Table {
         if with_total {
             cells.push(right(row.total_text()));
         }
+        cells.extend(sparks.and_then(|it| it.rows.get(at)).map(TableCell::new));
         table.add_row(cells);
     }
     for (at, column) in table.column_iter_mut().enumerate() {

@@ -4,12 +4,13 @@ mod cause;
 mod format;
 mod origin;
 mod refer;
+mod row;
 mod rule;
 mod scope;
 mod signal;
 mod stall;
 
-use super::schema::File;
+use super::schema::{FailureDecl, File};
 use super::{Environment, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
@@ -119,6 +120,12 @@ impl<'t> Loader<'t> {
                 origin,
                 |s| s.name.get_ref(),
             );
+        }
+        for failure in read.failure {
+            check_id(origin, &failure.id)?;
+            let is_other = |known: &FailureDecl| known.id.get_ref() != failure.id.get_ref();
+            self.file.failure.retain(is_other);
+            self.file.failure.push(failure);
         }
         if read.environment.is_some() {
             self.file.environment = read.environment;

@@ -49,17 +49,25 @@ impl Counters<'_> {
             };
             filters.push((field, accepted));
         }
-        if let Some(at) = self
-            .list
-            .iter()
-            .position(|known| known.signal == Some(signal) && known.filters == filters)
-        {
+        let sum = declared.sum.as_ref();
+        let sum = sum
+            .map(|name| field_index(&self.signals[usize::from(signal)], name, origin))
+            .transpose()?;
+        let is_same = |known: &Counter| {
+            known.signal == Some(signal) && known.filters == filters && known.sum == sum
+        };
+        if let Some(at) = self.list.iter().position(is_same) {
             return Ok(at);
         }
-        Ok(self.push(Some(signal), filters))
+        Ok(self.push(Some(signal), filters, sum))
     }
 
-    fn push(&mut self, signal: Option<u16>, filters: Vec<(usize, Vec<String>)>) -> usize {
+    fn push(
+        &mut self,
+        signal: Option<u16>,
+        filters: Vec<(usize, Vec<String>)>,
+        sum: Option<usize>,
+    ) -> usize {
         self.list.push(Counter {
             signal,
             filters,
@@ -67,6 +75,7 @@ impl Counters<'_> {
             values: Vec::new(),
             timed: false,
             rated: false,
+            sum,
         });
         self.list.len() - 1
     }
@@ -78,9 +87,8 @@ impl Counters<'_> {
         owner: &Spanned<String>,
         origin: Origin<'_>,
     ) -> Result<usize, LoadError> {
-        let (None, Some(wal), true) =
-            (&declared.signal, &declared.wal, declared.filters.is_empty())
-        else {
+        let is_bare = declared.filters.is_empty() && declared.sum.is_none();
+        let (None, Some(wal), true) = (&declared.signal, &declared.wal, is_bare) else {
             let message = format!(
                 "a count of {} is of nothing or of two things",
                 owner.get_ref()
@@ -92,7 +100,7 @@ impl Counters<'_> {
         if let Some((at, _)) = self.wal.iter().find(|(_, known)| known == wal) {
             return Ok(*at);
         }
-        let at = self.push(None, Vec::new());
+        let at = self.push(None, Vec::new(), None);
         self.wal.push((at, wal.clone()));
         Ok(at)
     }

@@ -5,6 +5,7 @@ use toml::Spanned;
 
 use super::format::{named, names};
 use super::origin::{LoadError, Origin, duration};
+use super::row::compile_row;
 use crate::parsers::Format;
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
@@ -26,6 +27,7 @@ pub(super) fn compile_signal(
         let compiled = compiled.map_err(|error| origin.fault(source.span(), error.to_string(), ""));
         templates.push(compiled?);
     }
+    let row = compile_row(declared, origin, &mut fields)?;
     let mut derived = Vec::new();
     for one in &declared.derived {
         derived.push(compile_derived(
@@ -53,6 +55,7 @@ pub(super) fn compile_signal(
             fields[at].tally = tally;
         }
     }
+    let positions = positions(declared, &fields, origin)?;
     if fields.len() > FIELDS_MAX {
         let message = format!(
             "the signal has {} fields, more than {FIELDS_MAX}",
@@ -62,12 +65,20 @@ pub(super) fn compile_signal(
         return Err(origin.fault(declared.id.span(), message, hint));
     }
     let patterns = |names: &[String]| names.iter().map(|name| LoggerPattern::new(name)).collect();
+    // A row's source is its table.
+    let mut loggers: Vec<LoggerPattern> = patterns(&declared.loggers);
+    loggers.extend(row.iter().map(|row| LoggerPattern::new(&row.table)));
     Ok(Signal {
         id: declared.id.get_ref().clone(),
         what: declared.what.clone(),
-        formats: formats(declared, origin, known)?,
+        formats: if row.is_some() {
+            vec![Format::TABLE]
+        } else {
+            formats(declared, origin, known)?
+        },
+        row,
         levels: levels(&declared.levels),
-        loggers: patterns(&declared.loggers),
+        loggers,
         not_loggers: patterns(&declared.not_loggers),
         codes: declared.codes.clone(),
         at: declared.at.unwrap_or(At::Anywhere),
@@ -78,8 +89,24 @@ pub(super) fn compile_signal(
         derived,
         context: None,
         benign: declared.benign,
+        positions,
         mark: declared.mark,
     })
+}
+
+/// The fields that hold positions.
+fn positions(
+    declared: &SignalDecl,
+    fields: &[Field],
+    origin: Origin<'_>,
+) -> Result<Vec<usize>, LoadError> {
+    let place = |name: &Spanned<String>| {
+        let found = fields
+            .iter()
+            .position(|field| field.name == *name.get_ref());
+        found.ok_or_else(|| unknown_field(origin, name, fields, declared.id.get_ref()))
+    };
+    declared.positions.iter().map(place).collect()
 }
 
 /// The formats of a signal's records.
@@ -154,7 +181,7 @@ fn compile_derived(
 }
 
 /// The index of a field, added if it is new.
-fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
+pub(super) fn field_of(fields: &mut Vec<Field>, name: &str, kind: FieldKind) -> usize {
     if let Some(at) = fields.iter().position(|field| field.name == name) {
         return at;
     }

@@ -5,11 +5,17 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+mod balance;
+mod failure;
 mod format;
+mod row;
 mod sample;
 mod strip;
 
+pub use balance::{BalanceDecl, SideDecl};
+pub use failure::{FailureDecl, FailureKind};
 pub use format::{FormatDecl, FormatSampleDecl};
+pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use strip::{StripDecl, StripRowDecl};
 
@@ -39,6 +45,9 @@ pub struct File {
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
+    /// Kinds of failing tests, told by what they say.
+    #[serde(default)]
+    pub failure: Vec<FailureDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }
@@ -122,6 +131,9 @@ pub struct SignalDecl {
     pub always: bool,
     /// The kind of mark that its occurrences get on the time axis.
     pub mark: Option<MarkKind>,
+    /// Fields that hold positions in a log: they are followed over time.
+    #[serde(default)]
+    pub positions: Vec<Spanned<String>>,
     /// What to collect where it cannot be observed.
     pub collect: Option<String>,
     /// Lines that are it, with the fields they must give.
@@ -130,6 +142,14 @@ pub struct SignalDecl {
     /// Lines that are not it.
     #[serde(default)]
     pub not: Vec<String>,
+    /// Instead of a format: the system table whose rows it is.
+    pub table: Option<Spanned<String>>,
+    /// What the cells of a row must be, by column.
+    #[serde(default, rename = "where")]
+    pub cells: BTreeMap<String, CellDecl>,
+    /// What is read from a row: field, and `column` or `column:kind`.
+    #[serde(default)]
+    pub columns: BTreeMap<String, Spanned<String>>,
 }
 
 /// A derived field.
@@ -229,6 +249,8 @@ pub struct CountDecl {
     pub signal: Option<Spanned<String>>,
     /// Instead of a signal: which problems of WALs.
     pub wal: Option<WalCountDecl>,
+    /// A field whose numbers are added up instead of occurrences.
+    pub sum: Option<Spanned<String>>,
     /// Field and accepted value or values.
     #[serde(default, rename = "where")]
     pub filters: BTreeMap<Spanned<String>, OneOrMany>,
@@ -454,31 +476,6 @@ pub struct KnownDecl {
     pub reference: String,
     /// The first version without the fault.
     pub fixed_in: Option<String>,
-}
-
-/// A balance.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct BalanceDecl {
-    /// What is balanced.
-    pub name: Spanned<String>,
-    /// One side.
-    pub left: SideDecl,
-    /// The other side's parts.
-    pub right: Vec<SideDecl>,
-    /// What could explain a remainder.
-    #[serde(default)]
-    pub could_be: Vec<String>,
-}
-
-/// One side of a balance.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SideDecl {
-    /// What is counted, in words.
-    pub what: String,
-    /// The count.
-    pub count: CountDecl,
 }
 
 /// Where the environment is read from: signal and field.

@@ -23,6 +23,8 @@ pub struct Counter {
     pub timed: bool,
     /// Whether it is counted over time, for a strip.
     pub rated: bool,
+    /// The field whose numbers are added up instead of occurrences.
+    pub sum: Option<usize>,
 }
 
 /// A sliding window: `at_least` occurrences whose first and last stamp are at most `within` microseconds apart.
@@ -65,8 +67,13 @@ impl CounterTally {
     }
 
     /// Takes one more occurrence; whether its evidence is wanted.
-    pub fn add(&mut self, counter: &Counter, time: Option<Timestamp>) -> bool {
+    ///
+    /// It counts as `weight` of them where the counter adds up numbers.
+    pub fn add(&mut self, counter: &Counter, time: Option<Timestamp>, weight: u64) -> bool {
         self.all.add(time, false);
+        if counter.sum.is_some() {
+            self.all.count = (self.all.count - 1).saturating_add(weight);
+        }
         self.filled.resize(counter.windows.len(), None);
         self.recent.resize(counter.windows.len(), VecDeque::new());
         if let (true, Some(time)) = (counter.timed && self.times.len() < TIMES_MAX, time) {
@@ -134,10 +141,11 @@ mod tests {
             timed: false,
             rated: false,
             values: Vec::new(),
+            sum: None,
         };
         let mut tally = CounterTally::default();
         for &time in times {
-            tally.add(&counter, Some(Timestamp(time)));
+            tally.add(&counter, Some(Timestamp(time)), 1);
         }
         tally.filled.first().copied().flatten().map(|t| t.0)
     }

@@ -1,18 +1,24 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
 mod counter;
+mod exported;
+mod extent;
 mod rate;
 mod signal;
 mod stall;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
+pub use exported::{Exported, ExportedName, ExportedValue};
+pub use extent::Extent;
 pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
-    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Values,
+    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
+pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;
 use crate::parsers::Format;
@@ -104,6 +110,10 @@ pub struct NodeTally {
     pub errors: Errors,
     /// What the process says of itself.
     pub process: Process,
+    /// What its exported tables say.
+    pub exported: Exported,
+    /// What records say of watched names: by name and signal index.
+    pub watched: BTreeMap<(String, u16), WatchTally>,
     /// Whether a main log, an err.log and a standard error of it were read.
     pub seen: Seen,
 }
@@ -167,6 +177,7 @@ impl NodeTally {
             let values = signal.fields.iter().map(|_| Values::default()).collect();
             SignalTally {
                 values,
+                positions: signal.positions.iter().map(|_| Extent::default()).collect(),
                 ..SignalTally::default()
             }
         });
@@ -207,6 +218,9 @@ impl NodeTally {
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
+        for (key, tally) in other.watched {
+            self.watched.entry(key).or_default().absorb(tally);
+        }
         for version in other.process.versions {
             if !self.process.versions.contains(&version) {
                 self.process.versions.push(version);
@@ -214,6 +228,7 @@ impl NodeTally {
         }
         self.process.starts.extend(other.process.starts);
         self.process.starts.sort_unstable();
+        self.exported.absorb(other.exported);
         self.seen.main |= other.seen.main;
         self.seen.err |= other.seen.err;
         self.seen.formats.extend(other.seen.formats);

@@ -168,7 +168,7 @@ pub fn width(grade: usize) -> i64 {
 }
 
 /// The step that a stamp falls in.
-fn step(time: Timestamp, grade: usize) -> i64 {
+pub(super) fn step(time: Timestamp, grade: usize) -> i64 {
     time.0.div_euclid(width(grade).saturating_mul(SECOND))
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Minutes, Rate};
+use super::{Extent, Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
 
@@ -34,6 +34,17 @@ pub struct Evidence {
     pub text: String,
     /// What stands beside it; nothing where records are only listed.
     pub around: Around,
+}
+
+/// A record that is worth a mark on the time axis and has no stamp.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplaced {
+    /// The record.
+    pub evidence: Evidence,
+    /// The stamp of the nearest record before it in its log that has one.
+    pub after: Option<Timestamp>,
+    /// The same of the nearest behind it.
+    pub before: Option<Timestamp>,
 }
 
 /// A count with its first and last stamp; suspect records count and leave no stamp.
@@ -159,6 +170,10 @@ pub struct SignalTally {
     pub rate: Rate,
     /// The stamps of a signal that is marked on the time axis, the first [`MARKS_MAX`] counted.
     pub marks: Vec<Timestamp>,
+    /// The same of its records without a stamp, likewise.
+    pub unplaced: Vec<Unplaced>,
+    /// Where its positions stood over time, in the order of the signal's list of them.
+    pub positions: Vec<Extent>,
     /// By field, in the signal's order; empty where a field is not counted.
     pub values: Vec<Values>,
     /// The first few.
@@ -179,6 +194,12 @@ impl SignalTally {
         self.marks.extend(other.marks);
         self.marks.sort_unstable();
         self.marks.truncate(MARKS_MAX);
+        self.unplaced.extend(other.unplaced);
+        self.unplaced.sort_by_key(|one| one.evidence.at);
+        self.unplaced.truncate(MARKS_MAX);
+        for (mine, theirs) in self.positions.iter_mut().zip(&other.positions) {
+            mine.absorb(theirs);
+        }
         for (mine, theirs) in self.values.iter_mut().zip(other.values) {
             mine.absorb(&theirs);
         }

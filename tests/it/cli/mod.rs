@@ -1,6 +1,7 @@
 //! The command line: exit codes, messages, files, and the same bytes for any number of threads.
 
 mod asked;
+mod diff;
 mod kept;
 mod outputs;
 mod rules;

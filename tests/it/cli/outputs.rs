@@ -9,7 +9,7 @@ use casdiag::report::tables::{FORMS, TABLES};
 use casdiag::report::{PLOTS, REPORTS, Style};
 
 use super::samples;
-use crate::product::{self, Folder, analyze, casdiag, repository};
+use crate::product::{self, Folder, analyze, casdiag, record, repository};
 use crate::report001;
 
 /// Every file below a folder, by its path in it.
@@ -57,6 +57,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
             "bug.md",
             "junit.xml",
             "plots/answers.svg",
+            "plots/positions.svg",
             "plots/rates.svg",
             "plots/wal.svg",
             "report.html",
@@ -86,7 +87,7 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     let forced = analyze(&samples(), &["--out", first.to_str().unwrap(), "--force"]);
     assert_eq!(forced.code, Some(1));
     assert_eq!(fs::read_to_string(first.join("mine.txt")).unwrap(), "keep");
-    assert_eq!(files(&first).len(), 12 + tables.len());
+    assert_eq!(files(&first).len(), 13 + tables.len());
 }
 
 /// Every output of a plan, in one piece.
@@ -292,4 +293,148 @@ fn shells_and_man_are_served() {
     let page = casdiag(&["man"]);
     assert_eq!(page.code, Some(0), "{}", page.err);
     assert!(page.out.contains(".TH casdiag 1") && page.out.contains("wal\\-layout\\-check"));
+}
+
+/// The flags that a command's help lists.
+fn flags(help: &str) -> Vec<String> {
+    let lines = help.lines().map(str::trim_start);
+    let long = lines.filter_map(|line| {
+        let line = line.split_once(", ").map_or(
+            line,
+            |(short, rest)| if short.len() == 2 { rest } else { line },
+        );
+        let name = line.strip_prefix("--")?;
+        let end = name
+            .find(|c: char| !c.is_ascii_lowercase() && c != '-')
+            .unwrap_or(name.len());
+        Some(format!("--{}", &name[..end]))
+    });
+    long.collect()
+}
+
+#[test]
+fn the_manual_has_every_flag_of_every_command_in_one_page() {
+    let page = casdiag(&["man"]);
+    assert_eq!(page.code, Some(0), "{}", page.err);
+    let text = page
+        .out
+        .replace("\\-", "-")
+        .replace("\\fB", "")
+        .replace("\\fR", "")
+        .replace("\\fI", "");
+    let mut counted = 0;
+    for path in [
+        &["analyze"][..],
+        &["lines"],
+        &["explain"],
+        &["render"],
+        &["rules", "list"],
+        &["rules", "show"],
+        &["rules", "test"],
+        &["rules", "lint"],
+        &["wal-layout-check"],
+        &["wal", "dump"],
+        &["completions"],
+        &["man"],
+    ] {
+        let heading = format!(".SH \"CASDIAG {}\"", path.join(" ").to_uppercase());
+        let (_, rest) = text
+            .split_once(&heading)
+            .unwrap_or_else(|| panic!("{heading} in {text}"));
+        let section = rest.split("\n.SH ").next().unwrap();
+        let help = casdiag(&[path, &["--help"]].concat()).out;
+        for flag in flags(&help) {
+            assert!(section.contains(&flag), "{flag} of {path:?}: {section}");
+            counted += 1;
+        }
+    }
+    assert!(counted > 50, "{counted} flags");
+    let visible = casdiag(&["--help"]).out;
+    for line in visible
+        .lines()
+        .skip_while(|it| *it != "Commands:")
+        .skip(1)
+        .take_while(|it| !it.is_empty())
+    {
+        // Further lines of a description are indented deeper.
+        if line.starts_with("   ") {
+            continue;
+        }
+        let name = line.split_whitespace().next().unwrap();
+        assert!(
+            name == "help" || text.contains(&format!("CASDIAG {}", name.to_uppercase())),
+            "{name}"
+        );
+    }
+    assert!(
+        !text.contains("(1)\n"),
+        "no page is referred to that is not printed"
+    );
+}
+
+/// The first line of the summary that begins with a label.
+fn line<'t>(text: &'t str, label: &str) -> &'t str {
+    let found = text.lines().find(|it| it.starts_with(label));
+    found.unwrap_or_else(|| panic!("{label} in {text}"))
+}
+
+#[test]
+fn a_signal_has_a_sparkline_where_there_is_room() {
+    // In 120 seconds: 4, 4 and 1 record in the first bars of 4 seconds, 1 in the last: a quarter of the highest.
+    let refusal = "Code: 210. DB::Exception: Source n2 did not prove it still holds the manifest it offered for part all_1_1_0 by relink; the relink is abandoned";
+    let mut log = String::new();
+    for nth in 0..9 {
+        log += &record(&format!("10:00:0{nth}.000000"), "Error", "q.s", refusal);
+    }
+    log += &record("10:01:59.000000", "Error", "q.s", refusal);
+    let report = Folder::with("n1/clickhouse-server.log", log).report();
+    let text = |width| {
+        let text = REPORTS.iter().find(|it| it.name == "text").unwrap();
+        let mut bytes = Vec::new();
+        (text.write)(
+            &report,
+            &Style {
+                color: false,
+                width,
+            },
+            &mut bytes,
+        )
+        .unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    for width in [100, 120, 200] {
+        let text = text(width);
+        assert!(
+            line(&text, "records and signals").contains("2026-09-01 10:00:00 .. 10:01:59"),
+            "{text}"
+        );
+        let row = line(&text, "relink-refused");
+        assert!(row.contains('█') && row.ends_with('▂'), "{row}");
+        let bars = row
+            .trim_end()
+            .chars()
+            .rev()
+            .take_while(|it| !it.is_ascii_digit())
+            .count()
+            - 2;
+        // 120 seconds in at most 32 bars: 30 of 4 seconds.
+        assert_eq!(bars, 30, "{row}");
+    }
+    assert!(
+        line(&text(40), "records and signals").contains("over time"),
+        "the stretch itself has no room"
+    );
+    for width in [40, 60, 80, 100] {
+        for line in text(width).lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn colors_are_for_terminals_and_for_who_wants_them() {
+    let ran = |flags: &[&str]| analyze(&samples().join("report-000"), flags).out;
+    assert!(!ran(&[]).contains('\x1b'), "stdout is no terminal");
+    assert!(ran(&["--color", "always"]).contains('\x1b'));
+    assert!(!ran(&["--color", "never"]).contains('\x1b'));
 }

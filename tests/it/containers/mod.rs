@@ -2,6 +2,7 @@
 
 mod bounds;
 mod damage;
+mod large;
 mod pack;
 mod refusals;
 mod stdin;

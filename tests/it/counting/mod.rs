@@ -4,6 +4,7 @@ mod copies;
 mod forged;
 mod generated;
 mod once;
+mod positions;
 mod timeline;
 
 use std::collections::BTreeMap;

@@ -159,7 +159,18 @@ fn a_log_without_dates_of_more_than_a_day_keeps_its_days() {
         format!("{:02}:00:00,012 ctrl-1 ha_consume_append_entries: leader_idx=2 term=20 prevIdx=318 n=2 -> success=1 match=320\n", hour % 24)
     });
     let folder = Folder::with("ctrl-1.log", lines.collect::<String>());
-    let parsed = Parsed::of(&page(&folder.report()));
+    let mut report = folder.report();
+    // Of 05:00 nobody knows which of three it is.
+    let mut finding =
+        product::report(&repository("samples/incidents/report-003")).findings[1].clone();
+    finding.run.clone_from(&report.timeline.series[0].run);
+    finding.window.first = Some("T05:00:00.012000".to_owned());
+    finding.window.last = Some("T06:00:00.012000".to_owned());
+    report.findings.push(finding);
+    let html = page(&report);
+    assert!(!html.contains("data-a="), "no place is guessed");
+    assert!(html.contains("only the time of day is known"));
+    let parsed = Parsed::of(&html);
     assert_eq!(ranges(&parsed), ["10:00:00 .. 21:00:00, 2 days later"]);
     let length = 59 * 3600;
     assert!((length..length + 3600).contains(&lengths(&data(&parsed))[0]));

@@ -3,6 +3,7 @@
 
 mod axes;
 mod inert;
+mod levels;
 mod numbers;
 mod size;
 

@@ -153,7 +153,8 @@ fn lanes(report: &Report) -> Vec<(String, u64, String)> {
     for element in parsed
         .elements
         .iter()
-        .filter(|it| it.attribute("data-l").is_some())
+        // Positions are no counts.
+        .filter(|it| it.attribute("data-l").is_some() && !it.has_class("levels"))
     {
         let place: usize = element.attribute("data-l").unwrap().parse().unwrap();
         let flat = data["lanes"][place].as_array().unwrap();

@@ -167,3 +167,86 @@ fn strangers_text_is_text() {
     assert!(!failed.is_empty());
     assert!(!ran.out.contains("<b"), "no element of a stranger's");
 }
+
+/// The cases as a second parser has them: the messages of failure and error, and all text.
+fn read_again(text: &str) -> BTreeMap<String, (String, Option<String>, Option<String>, String)> {
+    let document = roxmltree::Document::parse(text).unwrap();
+    let cases = document
+        .descendants()
+        .filter(|it| it.has_tag_name("testcase"));
+    let read = |case: roxmltree::Node<'_, '_>| {
+        let suite = case
+            .parent()
+            .filter(|it| it.has_tag_name("testsuite"))
+            .unwrap();
+        let message = |name| {
+            let found = case.children().find(|it| it.has_tag_name(name));
+            found.map(|it| it.attribute("message").unwrap_or_default().to_owned())
+        };
+        let said: String = case
+            .descendants()
+            .filter(roxmltree::Node::is_text)
+            .filter_map(|it| it.text())
+            .collect();
+        let name = format!(
+            "{}/{}",
+            suite.attribute("name").unwrap(),
+            case.attribute("name").unwrap()
+        );
+        let class = case.attribute("classname").unwrap().to_owned();
+        (name, (class, message("failure"), message("error"), said))
+    };
+    cases.map(read).collect()
+}
+
+/// Text without what parsers may leave out or write in their own way.
+fn letters(text: &str) -> String {
+    let plain = [
+        ("&lt", "<"),
+        ("&gt", ">"),
+        ("&amp", "&"),
+        ("&quot", "\""),
+        ("&#39", "'"),
+    ];
+    let text = plain
+        .iter()
+        .fold(text.to_owned(), |text, (name, c)| text.replace(name, c));
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+#[test]
+fn two_parsers_read_the_same_cases() {
+    let hostile = hostile();
+    let torn = Folder::with("n1/clickhouse-server.log.0.gz", [0x1f, 0x8b, 0x08, 0, 1, 2]);
+    let samples = repository("samples/incidents");
+    let mut texts: Vec<String> = [samples.as_path(), hostile.path(), torn.path()]
+        .iter()
+        .map(|it| analyze(it, &["--format", "junit"]).out)
+        .collect();
+    let data = samples.join("report-003/data");
+    let data = data.to_str().unwrap();
+    texts.push(crate::product::casdiag(&["wal-layout-check", data, "--format", "junit"]).out);
+    for text in &texts {
+        let (first, totals) = read(text);
+        let second = read_again(text);
+        assert!(!first.is_empty());
+        assert_eq!(
+            first.keys().collect::<Vec<_>>(),
+            second.keys().collect::<Vec<_>>()
+        );
+        let mut failures = 0;
+        for (name, case) in &first {
+            let (class, failure, error, said) = &second[name];
+            assert_eq!(case.class, *class);
+            let message = |it: &Option<BTreeMap<String, String>>| {
+                it.as_ref()
+                    .map(|it| it.get("message").cloned().unwrap_or_default())
+            };
+            assert_eq!(message(&case.failure), *failure, "{name}");
+            assert_eq!(message(&case.error), *error, "{name}");
+            assert_eq!(letters(&case.text), letters(said), "{name}");
+            failures += usize::from(failure.is_some());
+        }
+        assert_eq!(totals["failures"], failures.to_string());
+    }
+}

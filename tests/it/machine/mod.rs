@@ -2,6 +2,7 @@
 
 mod github;
 mod junit;
+mod redact;
 mod sarif;
 mod tables;
 
@@ -11,7 +12,7 @@ use crate::product::{Folder, record};
 const HOSTILE: &str = "x]]><b a=\"'&[link](http://e){0}\x1b[2J\u{202e}::error file=a::b ##[error]c ##vso[d]e%0A::warning::f";
 
 /// A node whose name and whose only log hold such a text: a storm of refusals by a source that is called so.
-fn hostile() -> Folder {
+pub(crate) fn hostile() -> Folder {
     let refusal = format!(
         "Code: 210. DB::Exception: Source n2 did not prove it still holds the manifest it offered for part all_1_1_0 by relink; the relink is abandoned {HOSTILE}"
     );

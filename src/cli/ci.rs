@@ -1,0 +1,60 @@
+//! `casdiag ci`: what became of the tests of a job, and what the servers logged meanwhile.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::analyze::{self, Arguments};
+use super::{Failure, Outcome};
+use crate::report::model::Report;
+use crate::report::{step_summary, tests_fail};
+
+/// Where a step of a GitHub workflow writes what its job's page shows.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let (report, judged) = analyze::analyzed(arguments, true, out)?;
+    let has_tests = !report.tests.runs.is_empty();
+    if judged && !has_tests && !arguments.input.quiet {
+        super::complain_of(
+            "no results of tests were recognised, only logs: see the inputs in --format json",
+        );
+    }
+    if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
+        summarize(&report, &path)?;
+    }
+    Ok(outcome(&report, judged && has_tests, arguments))
+}
+
+fn outcome(report: &Report, judged: bool, arguments: &Arguments) -> Outcome {
+    let told = report
+        .tests
+        .runs
+        .iter()
+        .filter(|run| run.speaks)
+        .all(|run| run.complete);
+    let found = analyze::outcome(report, judged, arguments.fail_on);
+    if tests_fail(report) {
+        Outcome::Found
+    } else if matches!(found, Outcome::Clean) && !told {
+        Outcome::Partial
+    } else {
+        found
+    }
+}
+
+/// Adds the summary to what the step has written there so far.
+fn summarize(report: &Report, path: &OsStr) -> Result<(), Failure> {
+    let path = Path::new(path);
+    let named = |error: io::Error| format!("{SUMMARY} {}: {error}", path.display());
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(named)?;
+    let written = file.metadata().map_err(named)?.len();
+    let text = step_summary(report, written)?;
+    file.write_all(text.as_bytes()).map_err(named)?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! `casdiag diff`: two reports, kept or made on the spot, side by side.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::options::{ColorChoice, FailOn, RulesOption};
+use super::{Failure, Outcome, output, progress};
+use crate::pipeline::{self, Plan, Progress};
+use crate::report::model::Report;
+use crate::report::{self, DIFF_OUTPUTS, json};
+use crate::rules::RuleBase;
+use crate::time::Zone;
+
+/// What `--out` calls a kept report.
+const KEPT: &str = "report.json";
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// What to compare with, a good run: a kept report.json, a folder that --out wrote, or logs as a folder or archive
+    base: PathBuf,
+    /// What to compare
+    new: PathBuf,
+    #[command(flatten)]
+    rules: RulesOption,
+    /// What to print
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = PossibleValuesParser::new(DIFF_OUTPUTS.iter().map(|it| it.name)))]
+    format: String,
+    /// Exits with 1 if a finding of this severity or worse is new, or worse than in the base
+    #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
+    fail_on: FailOn,
+    /// The time zone of the servers' clocks in logs, e.g. UTC or Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    tz: Option<String>,
+    /// Colors the text output
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    color: ColorChoice,
+    /// Shows no progress
+    #[arg(long)]
+    no_progress: bool,
+    /// Says nothing on stderr but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let rules = arguments.rules.load()?;
+    let (base, base_is_known) = side(&arguments.base, arguments, &rules)?;
+    let (new, new_is_known) = side(&arguments.new, arguments, &rules)?;
+    let name = |path: &Path| path.display().to_string();
+    let names = (name(&arguments.base), name(&arguments.new));
+    let fail_on = arguments.fail_on.severity();
+    let diff = report::compare(&base, &new, (&names.0, &names.1), fail_on);
+    if let Some(output) = DIFF_OUTPUTS.iter().find(|it| it.name == arguments.format) {
+        (output.write)(&diff, &output::style(arguments.color), out)?;
+    }
+    out.flush()?;
+    Ok(if diff.fails() {
+        Outcome::Found
+    } else if base_is_known && new_is_known && base.complete && new.complete {
+        Outcome::Clean
+    } else {
+        Outcome::Partial
+    })
+}
+
+/// A report, and whether it is one of anything that was recognised.
+fn side(path: &Path, arguments: &Arguments, rules: &RuleBase) -> Result<(Report, bool), Failure> {
+    if let Some(kept) = kept(path) {
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", kept.display());
+        let file = File::open(&kept).map_err(|error| named(&error))?;
+        let report = json::read(BufReader::new(file)).map_err(|error| named(&error))?;
+        return Ok((report, true));
+    }
+    let mut plan = Plan {
+        roots: vec![path.to_path_buf()],
+        ..Plan::default()
+    };
+    if let Some(name) = &arguments.tz {
+        plan.zone =
+            Zone::from_name(name).ok_or_else(|| format!("--tz {name}: no such time zone"))?;
+    }
+    let wanted = !arguments.no_progress && !arguments.quiet;
+    let progress = Progress::default();
+    let analysis = progress::watched(wanted, &progress, || {
+        pipeline::analyze(&plan, rules, &progress)
+    })?;
+    let is_known = analysis.is_recognised();
+    if !is_known && !arguments.quiet {
+        super::complain_of(&format!("nothing was recognised under {}", path.display()));
+    }
+    Ok((report::assemble::report(&analysis, rules), is_known))
+}
+
+/// The kept report that a path leads to: a file called like JSON, or a folder that `--out` wrote.
+fn kept(path: &Path) -> Option<PathBuf> {
+    let is_json = path
+        .extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    if is_json && path.is_file() {
+        return Some(path.to_path_buf());
+    }
+    let inside = path.join(KEPT);
+    let is_written = path.join("report.html").is_file();
+    (inside.is_file() && is_written).then_some(inside)
+}

@@ -1,0 +1,5 @@
+//! Logs of CI jobs, which hold the output of whatever ran in them.
+
+pub(super) mod actions;
+pub mod files;
+pub(super) mod unstamp;

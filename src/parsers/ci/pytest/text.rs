@@ -1,0 +1,394 @@
+//! What pytest prints, plain or in colors, of one process or of many (xdist).
+//!
+//! ```text
+//! tests/test_x.py .F.E                                       [100%]
+//! ____________ test_y[a] ____________
+//! E       AssertionError: lost 2 rows
+//! FAILED tests/test_x.py::test_y[a] - Asse...
+//! = 1 failed, 2 passed, 1 error in 1.22s =
+//! ```
+//!
+//! pytest counts outcomes: a test that passed and could not be cleaned up is in its counts twice. Here each test counts once,
+//! with its worst outcome; what pytest counts is kept beside it. Messages in the short summary are cut to the terminal's
+//! width, so they are taken from the tracebacks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::failure::{Failure, place};
+use super::super::jobs::unstamp::plain;
+use super::super::model::{Moment, NAME_BYTES_MAX, Place, TestRun, bounded};
+use super::super::{Line, LineReader, Reading};
+use super::lines::{Kind, ending, kind, outcome_of_letter};
+
+/// Bytes of a traceback that are read; its end is looked for no further.
+const BLOCK_BYTES_MAX: usize = 256 * 1024;
+
+/// Failing tests, and tests that run, that are kept.
+const KEPT_MAX: usize = 20_000;
+
+pub(crate) fn claims(sample: &[u8]) -> bool {
+    let mut weak = 0;
+    for line in sample.split(|&byte| byte == b'\n') {
+        let line = plain(line);
+        let Ok(text) = std::str::from_utf8(&line) else {
+            continue;
+        };
+        match kind(text.trim_end_matches('\r')) {
+            Kind::Banner("test session starts" | "short test summary info") => return true,
+            Kind::Banner("ERRORS" | "FAILURES") | Kind::Letters(_) => weak += 1,
+            Kind::Banner(title) if ending(title).is_some() => return true,
+            Kind::Banner(_)
+            | Kind::Block(_)
+            | Kind::Stop(_)
+            | Kind::Captured
+            | Kind::Outcome(..)
+            | Kind::Begins(_)
+            | Kind::Other => {}
+        }
+    }
+    weak > 1
+}
+
+pub(crate) fn reader() -> Box<dyn LineReader> {
+    Box::new(PytestText::default())
+}
+
+#[derive(Debug, Default)]
+struct PytestText {
+    session: Option<Session>,
+    runs: Vec<TestRun>,
+}
+
+/// Which error of a test a traceback shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Call,
+    Setup,
+    Teardown,
+    Collect,
+}
+
+/// A traceback.
+#[derive(Debug)]
+struct Block {
+    title: String,
+    phase: Phase,
+    text: String,
+    place: Place,
+    is_closed: bool,
+}
+
+/// A traceback that is read.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) title: String,
+    pub(super) phase: Phase,
+    pub(super) failure: Failure,
+    pub(super) place: Place,
+    pub(super) is_used: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Section {
+    #[default]
+    Progress,
+    Errors,
+    Failures,
+    Summary,
+    Other,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    section: Section,
+    /// Whether it is sure that this is pytest.
+    pub(super) is_sure: bool,
+    pub(super) place: Place,
+    pub(super) first: Option<Moment>,
+    pub(super) last: Option<Moment>,
+    /// Outcomes in the progress.
+    pub(super) counted: BTreeMap<&'static str, u64>,
+    pub(super) stated: Option<(Vec<(String, u64)>, f64)>,
+    pub(super) running: BTreeSet<String>,
+    pub(super) reruns: BTreeSet<String>,
+    pub(super) passed_after: u64,
+    /// When failing tests ended, by id.
+    pub(super) ended: BTreeMap<String, Moment>,
+    block: Option<Block>,
+    pub(super) told: Vec<Told>,
+    pub(super) summary: Vec<(&'static str, String, String, Place)>,
+    pub(super) stop: Option<String>,
+    pub(super) internal_error: bool,
+    pub(super) usage_error: bool,
+    pub(super) attributes: BTreeMap<String, String>,
+}
+
+impl LineReader for PytestText {
+    fn line(&mut self, line: &Line<'_>) {
+        let bytes = plain(line.bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let kind = kind(&text);
+        if let Kind::Banner("test session starts") = kind {
+            self.close();
+        }
+        let begins = [
+            "test session starts",
+            "ERRORS",
+            "FAILURES",
+            "short test summary info",
+        ];
+        let opens = if let Kind::Letters(letters) = kind {
+            text.trim_end().ends_with("%]") && letters.len() > 1
+        } else {
+            matches!(kind, Kind::Banner(title) if begins.contains(&title))
+        };
+        if opens && self.session.is_none() {
+            self.session = Some(Session {
+                place: line.place,
+                ..Session::default()
+            });
+        }
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        session.note(line.printed);
+        if session.take(&text, &kind, line) {
+            self.close();
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Reading {
+        self.close();
+        Reading {
+            runs: self.runs,
+            ..Reading::default()
+        }
+    }
+}
+
+impl PytestText {
+    fn close(&mut self) {
+        if let Some(session) = self.session.take()
+            && session.is_sure
+        {
+            self.runs.push(session.finish());
+        }
+    }
+}
+
+impl Session {
+    fn note(&mut self, printed: Option<Moment>) {
+        if printed.is_some() {
+            self.first = self.first.or(printed);
+            self.last = printed;
+        }
+    }
+
+    /// Takes a line; whether it is the last of the session.
+    fn take(&mut self, text: &str, kind: &Kind<'_>, line: &Line<'_>) -> bool {
+        match kind {
+            Kind::Banner(title) => return self.banner(title),
+            Kind::Block(title) => self.open_block(title, line.place),
+            Kind::Captured => {
+                if let Some(block) = &mut self.block {
+                    block.is_closed = true;
+                }
+            }
+            Kind::Stop(why) => self.stop = Some((*why).to_owned()),
+            Kind::Outcome(word, id, message) if self.is_listing() => {
+                self.outcome(word, id, message, line);
+            }
+            Kind::Begins(id)
+                if self.section == Section::Progress && self.running.len() < KEPT_MAX =>
+            {
+                self.running.insert((*id).to_owned());
+            }
+            Kind::Letters(letters) if self.section == Section::Progress => {
+                for word in letters.chars().filter_map(outcome_of_letter) {
+                    *self.counted.entry(word).or_default() += 1;
+                }
+            }
+            Kind::Outcome(..) | Kind::Begins(_) | Kind::Letters(_) | Kind::Other => {
+                return self.other(text, line.place);
+            }
+        }
+        false
+    }
+
+    /// Whether lines with an outcome are pytest's own and not part of a traceback.
+    fn is_listing(&self) -> bool {
+        matches!(self.section, Section::Progress | Section::Summary)
+    }
+
+    fn banner(&mut self, title: &str) -> bool {
+        self.close_block();
+        let (section, is_sure) = match title {
+            "test session starts" => (Section::Progress, true),
+            "ERRORS" => (Section::Errors, self.is_sure),
+            "FAILURES" => (Section::Failures, self.is_sure),
+            "short test summary info" => (Section::Summary, true),
+            other => {
+                if let Some(stated) = ending(other) {
+                    self.is_sure = true;
+                    self.stated = Some(stated);
+                    return true;
+                }
+                (Section::Other, self.is_sure)
+            }
+        };
+        self.section = section;
+        self.is_sure = is_sure;
+        false
+    }
+
+    /// A line of a failure without a title (`--tb=line`): it ends with its place, or where the next one begins.
+    fn untitled(&mut self, text: &str, at: Place) {
+        let is_error = text.starts_with("E  ");
+        let begins = match &self.block {
+            None => true,
+            Some(block) => is_error && (block.is_closed || !block.text.starts_with("E  ")),
+        };
+        if text.starts_with("[gw") && text.contains(" -- Python ") {
+            self.close_block();
+            return;
+        }
+        if begins && !text.is_empty() {
+            self.close_block();
+            self.block = Some(Block {
+                title: String::new(),
+                phase: Phase::Call,
+                text: String::new(),
+                place: at,
+                is_closed: false,
+            });
+        }
+        let is_end = place(text).is_some();
+        if let Some(block) = &mut self.block
+            && (is_end || !block.is_closed)
+            && block.text.len() + text.len() < BLOCK_BYTES_MAX
+            // A failure that is a text alone is printed as its place too.
+            && block.text.trim_end() != text
+        {
+            block.text.push_str(text);
+            block.text.push('\n');
+        }
+        if is_end {
+            self.close_block();
+        }
+    }
+
+    fn other(&mut self, text: &str, at: Place) -> bool {
+        let is_untitled = self
+            .block
+            .as_ref()
+            .is_none_or(|block| block.title.is_empty());
+        if self.section == Section::Failures && is_untitled {
+            self.untitled(text.trim_end(), at);
+            return false;
+        }
+        if let Some(block) = &mut self.block {
+            if !block.is_closed && block.text.len() + text.len() < BLOCK_BYTES_MAX {
+                block.text.push_str(text);
+                block.text.push('\n');
+            }
+            return false;
+        }
+        if self.section == Section::Progress {
+            self.header(text);
+        }
+        // With -q the last line has no frame.
+        if text.starts_with(|it: char| it.is_ascii_digit() || it == 'n')
+            && let Some(stated) = ending(text)
+        {
+            self.is_sure = true;
+            self.stated = Some(stated);
+            return true;
+        }
+        self.internal_error |= text.starts_with("INTERNALERROR>");
+        self.usage_error |= text.starts_with("ERROR: usage:")
+            || text.starts_with("ERROR: file or directory not found");
+        false
+    }
+
+    fn header(&mut self, text: &str) {
+        if let Some(rest) = text.strip_prefix("platform ") {
+            for part in rest
+                .split([',', ' '])
+                .filter(|it| it.starts_with("pytest-"))
+            {
+                self.attributes
+                    .insert("pytest".to_owned(), bounded(&part[7..], 100));
+            }
+        } else if let Some(rest) = text.strip_prefix("rootdir: ") {
+            self.attributes
+                .insert("rootdir".to_owned(), bounded(rest.trim(), NAME_BYTES_MAX));
+        }
+    }
+
+    fn open_block(&mut self, title: &str, place: Place) {
+        self.close_block();
+        let (phase, title) = match (self.section, title) {
+            (Section::Failures, title) => (Phase::Call, title),
+            (Section::Errors, title) => {
+                let known = [
+                    ("ERROR at setup of ", Phase::Setup),
+                    ("ERROR at teardown of ", Phase::Teardown),
+                    ("ERROR collecting ", Phase::Collect),
+                ];
+                let found = known
+                    .iter()
+                    .find_map(|(start, phase)| Some((*phase, title.strip_prefix(start)?)));
+                found.unwrap_or((Phase::Setup, title))
+            }
+            _ => return,
+        };
+        self.block = Some(Block {
+            title: bounded(title, NAME_BYTES_MAX),
+            phase,
+            text: String::new(),
+            place,
+            is_closed: false,
+        });
+    }
+
+    pub(super) fn close_block(&mut self) {
+        if let Some(block) = self.block.take()
+            && self.told.len() < KEPT_MAX
+        {
+            self.told.push(Told {
+                failure: Failure::read("", &block.text),
+                title: block.title,
+                phase: block.phase,
+                place: block.place,
+                is_used: false,
+            });
+        }
+    }
+
+    fn outcome(&mut self, word: &'static str, id: &str, message: &str, line: &Line<'_>) {
+        let id = bounded(id, NAME_BYTES_MAX);
+        if self.section == Section::Summary {
+            let is_listed = matches!(word, "failed" | "error" | "xfailed");
+            if is_listed && self.summary.len() < KEPT_MAX {
+                self.summary
+                    .push((word, id, bounded(message, NAME_BYTES_MAX), line.place));
+            }
+            return;
+        }
+        // Progress: an `ERROR file` of a collection stands there too, and is listed again below.
+        *self.counted.entry(word).or_default() += 1;
+        self.running.remove(&id);
+        match word {
+            "rerun" => {
+                self.reruns.insert(id);
+            }
+            "passed" => self.passed_after += u64::from(self.reruns.contains(&id)),
+            "failed" | "error" if self.ended.len() < KEPT_MAX => {
+                if let Some(at) = line.printed {
+                    self.ended.insert(id, at);
+                }
+            }
+            _ => {}
+        }
+    }
+}

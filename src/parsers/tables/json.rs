@@ -1,0 +1,343 @@
+//! `JSONEachRow`, `JSONCompactEachRow` with names, and the `data` of `JSON` and `JSONCompact`.
+//!
+//! Values are taken as bytes, also where they are no UTF-8, as `ClickHouse` writes them. Objects and arrays inside a cell
+//! stay text.
+
+use super::lines::{Lines, Place};
+use super::row::{COLUMNS_MAX, Columns, Row, RowFault};
+
+/// A scanner over one JSON value.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    fn skip_blanks(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Takes a byte if it comes next, blanks before it aside.
+    fn take(&mut self, byte: u8) -> bool {
+        self.skip_blanks();
+        let is_there = self.peek() == Some(byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    /// The bytes of a string between its quotes, as they stand.
+    fn string(&mut self) -> Option<&'a [u8]> {
+        if !self.take(b'"') {
+            return None;
+        }
+        let start = self.at;
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            let next = memchr::memchr2(b'"', b'\\', rest)?;
+            self.at += next + 1;
+            if rest[next] == b'"' {
+                return Some(&self.bytes[start..self.at - 1]);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// A value as it stands; an object or an array ends with its bracket.
+    fn value(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let start = self.at;
+        let mut depth = 0_u32;
+        loop {
+            match self.peek()? {
+                b'"' => drop(self.string()?),
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' | b',' if depth == 0 => break,
+                b'}' | b']' => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                _ => self.at += 1,
+            }
+            let is_whole = self.at == self.bytes.len();
+            if depth == 0 && (is_whole || matches!(self.peek(), Some(b',' | b'}' | b']'))) {
+                break;
+            }
+        }
+        let value = self.bytes.get(start..self.at)?.trim_ascii_end();
+        (!value.is_empty()).then_some(value)
+    }
+}
+
+/// Adds the text of a string's bytes.
+fn unescape(string: &[u8], out: &mut Vec<u8>) {
+    let mut rest = string;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let escaped = rest.get(at + 1).copied().unwrap_or(b'\\');
+        let mut used = 2;
+        match escaped {
+            b'b' => out.push(8),
+            b'f' => out.push(12),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'u' => {
+                let (c, more) = unicode(&rest[at + 2..]);
+                used += more;
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            other => out.push(other),
+        }
+        rest = rest.get(at + used..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The character of a `\u` whose digits come next, and how many bytes it has; of half a pair the replacement.
+fn unicode(digits: &[u8]) -> (char, usize) {
+    let number = |at: usize| {
+        let text = std::str::from_utf8(digits.get(at..at + 4)?).ok()?;
+        u32::from_str_radix(text, 16).ok()
+    };
+    let Some(high) = number(0) else {
+        return (char::REPLACEMENT_CHARACTER, 0);
+    };
+    if let (0xd800..0xdc00, Some(b"\\u"), Some(low @ 0xdc00..0xe000)) =
+        (high, digits.get(4..6), number(6))
+    {
+        let point = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+        return (
+            char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER),
+            10,
+        );
+    }
+    (
+        char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER),
+        4,
+    )
+}
+
+/// Adds a value as a cell.
+fn cell(value: &[u8], column: usize, row: &mut Row) {
+    match value {
+        b"null" => {}
+        [b'"', inner @ .., b'"'] => row.write(column, |text| unescape(inner, text)),
+        [b'{' | b'[', ..] => row.write(column, |text| compact(value, text)),
+        other => row.push(column, other),
+    }
+}
+
+/// Adds an object or an array without the blanks between its parts.
+fn compact(value: &[u8], out: &mut Vec<u8>) {
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in value {
+        if !in_string && byte.is_ascii_whitespace() {
+            continue;
+        }
+        out.push(byte);
+        in_string ^= byte == b'"' && !escaped;
+        escaped = in_string && byte == b'\\' && !escaped;
+    }
+}
+
+/// Reads an object as a row; what follows a fault in it is lost.
+pub(super) fn object(bytes: &[u8], place: Place, columns: &mut Columns, row: &mut Row) {
+    begin(row, place);
+    let mut cursor = Cursor::new(bytes);
+    if !cursor.take(b'{') {
+        return row.fail(RowFault::Unreadable);
+    }
+    let mut name = Vec::new();
+    let mut count = 0;
+    while !cursor.take(b'}') {
+        let pair = cursor
+            .string()
+            .filter(|_| cursor.take(b':'))
+            .and_then(|key| Some((key, cursor.value()?)));
+        let Some((key, value)) = pair else {
+            return row.fail(RowFault::Unreadable);
+        };
+        name.clear();
+        unescape(key, &mut name);
+        match columns.place(&name, count) {
+            Some(column) if row.len() < COLUMNS_MAX => cell(value, column, row),
+            Some(_) | None => return row.fail(RowFault::Wide),
+        }
+        count += 1;
+        if !cursor.take(b',') && cursor.peek() != Some(b'}') {
+            return row.fail(RowFault::Unreadable);
+        }
+    }
+}
+
+/// Reads an array as a row.
+pub(super) fn array(bytes: &[u8], place: Place, columns: &Columns, row: &mut Row) {
+    begin(row, place);
+    let mut cursor = Cursor::new(bytes);
+    if !cursor.take(b'[') {
+        return row.fail(RowFault::Unreadable);
+    }
+    let mut count = 0;
+    while !cursor.take(b']') {
+        let Some(value) = cursor.value() else {
+            return row.fail(RowFault::Unreadable);
+        };
+        if count < columns.names().len() {
+            cell(value, count, row);
+        }
+        count += 1;
+        if !cursor.take(b',') && cursor.peek() != Some(b']') {
+            return row.fail(RowFault::Unreadable);
+        }
+    }
+    if count != columns.names().len() {
+        row.fail(RowFault::Ragged);
+    }
+}
+
+fn begin(row: &mut Row, place: Place) {
+    row.clear();
+    (row.line, row.offset) = (place.line, place.offset);
+    if place.cut {
+        row.fail(RowFault::Long);
+    }
+}
+
+/// The keys of the object that `bytes` begin with, as far as they are there.
+pub(super) fn keys(bytes: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut cursor = Cursor::new(bytes);
+    if !cursor.take(b'{') {
+        return names;
+    }
+    while let Some(key) = cursor.string().filter(|_| cursor.take(b':')) {
+        let mut name = Vec::new();
+        unescape(key, &mut name);
+        names.push(String::from_utf8_lossy(&name).into_owned());
+        if cursor.value().is_none() || !cursor.take(b',') {
+            break;
+        }
+    }
+    names
+}
+
+/// The strings of the array that `bytes` begin with; nothing if it holds anything else.
+pub(super) fn strings(bytes: &[u8]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut cursor = Cursor::new(bytes);
+    if !cursor.take(b'[') {
+        return None;
+    }
+    loop {
+        let mut name = Vec::new();
+        unescape(cursor.string()?, &mut name);
+        names.push(String::from_utf8_lossy(&name).into_owned());
+        if !cursor.take(b',') {
+            return cursor.take(b']').then_some(names);
+        }
+    }
+}
+
+/// The value behind `"key":` in a line of a document that is laid out in lines.
+pub(super) fn named_string(line: &[u8], key: &str) -> Option<String> {
+    let mut cursor = Cursor::new(line);
+    if cursor.string()? != key.as_bytes() || !cursor.take(b':') {
+        return None;
+    }
+    let mut name = Vec::new();
+    unescape(cursor.string()?, &mut name);
+    Some(String::from_utf8_lossy(&name).into_owned())
+}
+
+/// A row of a file with a row a line, without the brackets and commas of an array around the rows.
+pub(super) fn bare(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii();
+    let line = line
+        .strip_prefix(b"[{")
+        .map_or(line, |_| &line[1..])
+        .strip_suffix(b",")
+        .unwrap_or(line);
+    match line {
+        b"[" | b"]" | b"," => b"",
+        [b'{', .., b'}', b']'] => &line[..line.len() - 1],
+        other => other,
+    }
+}
+
+/// Reads the next element of a document's `data` to `buffer`: the lines from its bracket to the one that closes it.
+pub(super) fn element(lines: &mut Lines, buffer: &mut Vec<u8>) -> Option<Place> {
+    loop {
+        buffer.clear();
+        let mut place = lines.next(buffer)?;
+        let first = buffer.trim_ascii();
+        if first.is_empty() || first == b"[" || first == b"," {
+            continue;
+        }
+        if !matches!(first[0], b'{' | b'[') {
+            return None;
+        }
+        let mut depth = Depth::default();
+        let mut seen = 0;
+        loop {
+            depth.pass(&buffer[seen..]);
+            seen = buffer.len();
+            if depth.open == 0 || buffer.len() >= lines.bytes_max() {
+                place.cut |= depth.open != 0;
+                let length = buffer.trim_ascii_end().len();
+                buffer.truncate(length);
+                if buffer.last() == Some(&b',') {
+                    buffer.pop();
+                }
+                return Some(place);
+            }
+            buffer.push(b'\n');
+            let Some(next) = lines.next(buffer) else {
+                place.cut = true;
+                return Some(place);
+            };
+            place.cut |= next.cut;
+        }
+    }
+}
+
+/// How many brackets are open.
+#[derive(Default)]
+struct Depth {
+    open: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Depth {
+    fn pass(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.in_string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.open += 1,
+                b'}' | b']' => self.open = self.open.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+}

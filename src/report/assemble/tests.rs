@@ -1,0 +1,298 @@
+//! What became of tests, for the report.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use crate::outcome::{self, Group, JoinedRun};
+use crate::parsers::ci::{self, Clock, Moment, RemarkKind, names::readable};
+use crate::report::model::tests::{
+    FailingLevel, KnownFail, Retries, RunningTest, TestCheck, TestClock, TestDisagreement,
+    TestDuration, TestEvent, TestGroup, TestLeaf, TestRemark, TestRun, TestSaying, TestTie, Tests,
+    Unstable,
+};
+use crate::time::Zone;
+
+/// Parts listed of a tie.
+const PARTS_MAX: usize = 20;
+
+impl Context<'_> {
+    pub(super) fn tests(&self) -> Tests {
+        let tests = &self.analysis.tests;
+        let runs = tests.runs.iter().flat_map(|run| {
+            let rows = run.rows.iter().enumerate();
+            rows.filter_map(|(at, row)| Some(row_of(run, at == 0, tests.rows.get(*row)?)))
+        });
+        let groups = tests.groups.iter().zip(1..);
+        Tests {
+            runs: runs.collect(),
+            groups: groups
+                .map(|(group, number)| self.group(group, number))
+                .collect(),
+            disagreements: tests.runs.iter().flat_map(disagreements).collect(),
+            events: tests.events.iter().map(event).collect(),
+            clocks: tests.clocks.iter().map(clock).collect(),
+            primary: tests.primary.clone(),
+        }
+    }
+
+    fn group(&self, group: &Group, number: u64) -> TestGroup {
+        let tests = &self.analysis.tests;
+        let leaves: Vec<TestLeaf> = group
+            .leaves
+            .iter()
+            .filter_map(|at| leaf_of(tests, *at))
+            .collect();
+        let signature = &group.signature;
+        let own = signature.own.as_ref();
+        let tries = || leaves.iter().map(|leaf| leaf.failed_tries);
+        let spans = group
+            .leaves
+            .iter()
+            .filter_map(|at| tests.leaf(*at)?.tries_span);
+        TestGroup {
+            id: format!("G{number}"),
+            signature: signature.words(),
+            result: signature.outcome.clone(),
+            exception: signature.exception.clone(),
+            text: signature.text.clone(),
+            file: own.map(|own| own.file.clone()),
+            line: own.map_or(0, |own| own.line),
+            function: own.map(|own| own.function.clone()),
+            role: group.role.word().to_owned(),
+            cause: group.cause.clone(),
+            why: group.why.clone(),
+            representative: leaves
+                .first()
+                .map_or_else(String::new, |leaf| leaf.test.clone()),
+            by_feature: group.by_feature.clone(),
+            by_area: group.by_area.clone(),
+            failed_tries: (tries().min().unwrap_or(0), tries().max().unwrap_or(0)),
+            tries_span_s: spans.reduce(f64::max),
+            ties: group.ties.iter().map(|tie| self.tie(tie)).collect(),
+            leaves,
+        }
+    }
+
+    fn tie(&self, tie: &outcome::Tie) -> TestTie {
+        let parts = tie.by_part().into_iter().take(PARTS_MAX);
+        TestTie {
+            finding: tie.finding.clone(),
+            how: tie.how.word().to_owned(),
+            leaves: tie.leaves,
+            parts: parts
+                .map(|(part, count)| (part.to_owned(), count))
+                .collect(),
+            records: tie.records,
+            code: tie.code,
+            evidence: tie.evidence.as_ref().map(|one| self.evidence(one)),
+        }
+    }
+}
+
+fn row_of(run: &JoinedRun, speaks: bool, row: &outcome::Row) -> TestRun {
+    let told = &row.run;
+    let totals_are_stated = told.totals.is_empty() && !told.stated.is_empty();
+    let totals = if totals_are_stated {
+        &told.stated
+    } else {
+        &told.totals
+    };
+    TestRun {
+        run: run.id.clone(),
+        speaks,
+        source: row.path.clone(),
+        form: told.form.name().to_owned(),
+        name: readable(&told.name),
+        part: told.part.clone(),
+        complete: told.is_complete(),
+        incomplete: told
+            .incomplete
+            .iter()
+            .map(|why| why.words().to_owned())
+            .collect(),
+        result: told.result.clone(),
+        exit_code: told.exit_code,
+        duration_s: told.durations.first().map(|duration| duration.seconds),
+        durations: told.durations.iter().map(duration).collect(),
+        first: told.first.map(stamp),
+        last: told.last.map(stamp),
+        totals: totals
+            .iter()
+            .map(|total| (total.level.clone(), lower(&total.by)))
+            .collect(),
+        levels: totals.iter().map(|total| total.level.clone()).collect(),
+        totals_are_stated,
+        failing_tests: count(told.failing.len()),
+        failing_leaves: count(told.leaves.len()),
+        failing_by_level: by_level(told),
+        known: told.known.iter().map(known).collect(),
+        retries: Retries {
+            tries: told.retries.tries,
+            failed: told.retries.failed,
+            passed_after: told.retries.passed_after,
+        },
+        filtered_out: told.filtered_out,
+        unstable: told.unstable.iter().map(unstable).collect(),
+        running: told.running.iter().map(running).collect(),
+        attributes: told.attributes.clone(),
+        checks: told.checks.iter().map(check).collect(),
+        remarks: told.remarks.iter().map(remark).collect(),
+        left_out: told.left_out,
+    }
+}
+
+/// Results in lower case; words that differ in case alone are one.
+fn lower(by: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for (word, count) in by {
+        *counts.entry(word.to_lowercase()).or_default() += count;
+    }
+    counts
+}
+
+fn by_level(run: &ci::TestRun) -> Vec<FailingLevel> {
+    let mut levels: Vec<(usize, FailingLevel)> = Vec::new();
+    for test in &run.failing {
+        let at = levels
+            .iter()
+            .position(|(_, known)| known.level == test.level)
+            .unwrap_or_else(|| {
+                let level = test.level.clone();
+                levels.push((
+                    ci::Total::new(&level).rank(),
+                    FailingLevel {
+                        level,
+                        tests: 0,
+                        leaves: 0,
+                    },
+                ));
+                levels.len() - 1
+            });
+        levels[at].1.tests += 1;
+        levels[at].1.leaves += u64::from(test.is_leaf);
+    }
+    levels.sort_by(|a, b| (a.0, &a.1.level).cmp(&(b.0, &b.1.level)));
+    levels.into_iter().map(|(_, level)| level).collect()
+}
+
+fn leaf_of(tests: &outcome::Tests, (row, at): (usize, usize)) -> Option<TestLeaf> {
+    let leaf = tests.leaf((row, at))?;
+    let run = tests.runs.iter().find(|run| run.rows.contains(&row))?;
+    Some(TestLeaf {
+        run: run.id.clone(),
+        test: leaf.readable.clone(),
+        stored: leaf.name.clone(),
+        level: leaf.level.clone(),
+        feature: readable(&leaf.feature),
+        path: tests.rows.get(row)?.path.clone(),
+        source_line: leaf.place.line,
+        began: leaf.began.map(stamp),
+        ended: leaf.ended.map(stamp),
+        seconds: leaf.seconds,
+        failed_tries: leaf.failed_tries,
+        message: leaf.message.clone(),
+    })
+}
+
+/// A moment; one of UTC with its offset.
+fn stamp(at: Moment) -> String {
+    let zone = match at.clock {
+        Clock::Utc => Zone::from_name("UTC").unwrap_or_default(),
+        Clock::Local => Zone::Unknown,
+    };
+    at.at.iso(zone)
+}
+
+fn disagreements(run: &JoinedRun) -> Vec<TestDisagreement> {
+    let saying = |(path, says): &(String, String)| TestSaying {
+        path: path.clone(),
+        says: says.clone(),
+    };
+    let of = |one: &outcome::Disagreement| TestDisagreement {
+        run: run.id.clone(),
+        what: one.what.clone(),
+        left: saying(&one.left),
+        right: saying(&one.right),
+    };
+    run.disagreements.iter().map(of).collect()
+}
+
+fn event((path, event): &(String, ci::Event)) -> TestEvent {
+    TestEvent {
+        kind: event.kind.word().to_owned(),
+        path: path.clone(),
+        line: event.place.line,
+        at: event.at.map(stamp),
+        subject: event.subject.clone(),
+        text: event.text.clone(),
+    }
+}
+
+fn clock(clock: &outcome::NodeClock) -> TestClock {
+    TestClock {
+        run: clock.run.clone(),
+        node: clock.node.clone(),
+        how: clock.how.clone(),
+    }
+}
+
+fn duration(duration: &ci::Duration) -> TestDuration {
+    TestDuration {
+        seconds: duration.seconds,
+        rule: duration.rule.to_owned(),
+    }
+}
+
+fn known(known: &ci::KnownFail) -> KnownFail {
+    KnownFail {
+        test: readable(&known.name),
+        result: known.outcome.clone(),
+        level: known.level.clone(),
+        reason: known.reason.clone(),
+        line: known.place.line,
+    }
+}
+
+fn unstable(unstable: &ci::Unstable) -> Unstable {
+    Unstable {
+        test: readable(&unstable.name),
+        passed: unstable.passed,
+        failed: unstable.failed,
+    }
+}
+
+fn running(running: &ci::Running) -> RunningTest {
+    RunningTest {
+        test: readable(&running.name),
+        level: running.level.clone(),
+        since: running.began.map(stamp),
+        innermost: running.is_innermost,
+        line: running.place.line,
+    }
+}
+
+fn check(check: &ci::Check) -> TestCheck {
+    TestCheck {
+        name: check.name.clone(),
+        result: check.outcome.clone(),
+        detail: check.detail.clone(),
+    }
+}
+
+fn remark(remark: &ci::Remark) -> TestRemark {
+    let kind = match remark.kind {
+        RemarkKind::Unreadable => "not readable: ",
+        RemarkKind::Inconsistent => "inconsistent: ",
+        RemarkKind::LeavesOut => "leaves out: ",
+        RemarkKind::Reading => "",
+        RemarkKind::NotTrusted => "not to be trusted: ",
+    };
+    TestRemark {
+        text: format!("{kind}{}", remark.text),
+        line: remark.place.line,
+    }
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

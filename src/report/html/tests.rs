@@ -1,0 +1,152 @@
+//! Tests: the verdict on them, runs with their totals, groups with what ties them and their leaves folded below.
+
+use crate::report::figures::{counted, length, thousands};
+use crate::report::model::Report;
+use crate::report::model::tests::{TestGroup, TestRun};
+use crate::report::testing as tests;
+
+use super::markup::Markup;
+use super::remainder::table;
+use super::sheet::Sheet;
+
+/// Runs and groups, and the bytes for all of them.
+const RUNS_MAX: usize = 40;
+const RUN_BYTES: usize = 60_000;
+const GROUPS_MAX: usize = 60;
+const GROUP_BYTES: usize = 300_000;
+
+/// Leaves, areas and other items of one.
+const ITEMS_MAX: usize = 40;
+
+/// Writes the tests, if there are any.
+pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
+    let report = sheet.report;
+    let Some(verdict) = tests::verdict(report) else {
+        return;
+    };
+    page.section("tests", "Tests", |page| {
+        page.leaf("h3", &[], &verdict);
+        let rows: Vec<&TestRun> = tests::speakers(report).collect();
+        let left = page.bounded(&rows, RUNS_MAX, RUN_BYTES, |page, row| run(row, page));
+        page.left_out(left, "runs of tests");
+        disagreements(report, page);
+        let left = page.bounded(
+            &report.tests.groups,
+            GROUPS_MAX,
+            GROUP_BYTES,
+            |page, one| group(one, page),
+        );
+        page.left_out(left, "groups of failing tests");
+    });
+}
+
+fn run(row: &TestRun, page: &mut Markup) {
+    page.el("div", &[("class", "it")], |page| {
+        page.leaf("p", &[], &tests::run_words(row));
+        page.leaf("p", &[("class", "sub")], &tests::totals(row).join("; "));
+        if let Some(why) = tests::counted_differently(row) {
+            page.leaf("p", &[("class", "sub")], &why);
+        }
+        page.el("p", &[("class", "sub")], |page| {
+            page.leaf("code", &[], &row.source);
+        });
+        let running: Vec<&str> = row
+            .running
+            .iter()
+            .filter(|test| test.innermost)
+            .map(|test| test.test.as_str())
+            .collect();
+        items("Still running", &running, page);
+        let known: Vec<String> = row
+            .known
+            .iter()
+            .map(|known| format!("{} {}", known.result, known.test))
+            .collect();
+        items(
+            "Known",
+            &known.iter().map(String::as_str).collect::<Vec<_>>(),
+            page,
+        );
+    });
+}
+
+/// A folded list; nothing if it is empty.
+fn items(name: &str, texts: &[&str], page: &mut Markup) {
+    if texts.is_empty() {
+        return;
+    }
+    page.el("details", &[], |page| {
+        page.leaf("summary", &[], &format!("{name}: {}", texts.len()));
+        page.el("ul", &[], |page| {
+            for text in texts.iter().take(ITEMS_MAX) {
+                page.leaf("li", &[], text);
+            }
+        });
+        page.left_out(texts.len().saturating_sub(ITEMS_MAX), "of them");
+    });
+}
+
+fn disagreements(report: &Report, page: &mut Markup) {
+    let all = &report.tests.disagreements;
+    if all.is_empty() {
+        return;
+    }
+    table(
+        &["Sources of one run disagree on", "One says", "Another says"],
+        page,
+        |page| {
+            for one in all.iter().take(ITEMS_MAX) {
+                page.el("tr", &[("class", "it")], |page| {
+                    page.leaf("td", &[], &format!("{} {}", one.run, one.what));
+                    for saying in [&one.left, &one.right] {
+                        page.el("td", &[], |page| {
+                            page.text(&format!("{} in ", saying.says));
+                            page.leaf("code", &[], &saying.path);
+                        });
+                    }
+                });
+            }
+        },
+    );
+    page.left_out(all.len().saturating_sub(ITEMS_MAX), "disagreements");
+}
+
+fn group(group: &TestGroup, page: &mut Markup) {
+    page.el("div", &[("class", "it"), ("id", &group.id)], |page| {
+        page.el("h3", &[], |page| {
+            page.text(&format!("{} {}: ", group.id, group.role));
+            page.text(&counted(length(&group.leaves), "leaf", "leaves"));
+            if let Some(cause) = &group.cause {
+                page.text(" ");
+                page.link(cause, &[("class", "ref")], |page| page.text(cause));
+            }
+        });
+        page.el("p", &[], |page| {
+            page.leaf("code", &[("class", "log")], &group.signature);
+        });
+        page.leaf("p", &[("class", "sub")], &group.why);
+        if let Some(tries) = tests::tries(group) {
+            page.leaf("p", &[("class", "sub")], &tries);
+        }
+        let mut areas: Vec<(&String, &u64)> = group.by_area.iter().collect();
+        areas.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let areas: Vec<String> = areas
+            .iter()
+            .map(|(area, count)| format!("{} {area}", thousands(**count)))
+            .collect();
+        items(
+            "By feature",
+            &areas.iter().map(String::as_str).collect::<Vec<_>>(),
+            page,
+        );
+        let leaves = group.leaves.iter();
+        let leaves: Vec<String> = leaves
+            .map(|leaf| format!("{} ({}:{})", leaf.test, leaf.path, leaf.source_line))
+            .collect();
+        items(
+            "Leaves",
+            &leaves.iter().map(String::as_str).collect::<Vec<_>>(),
+            page,
+        );
+    });
+}

@@ -1,0 +1,254 @@
+//! Tests: the verdict on them, runs with their totals, groups with what ties them, the scope by feature, what stands apart.
+
+use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
+use crate::report::figures::{counted, length, thousands};
+use crate::report::model::Report;
+use crate::report::model::tests::{TestGroup, TestRun};
+use crate::report::testing as tests;
+
+use super::page::Page;
+
+/// Runs, groups, areas of a group, leaves of a group, and other things listed.
+const RUNS_MAX: usize = 20;
+const GROUPS_MAX: usize = 20;
+const AREAS_MAX: usize = 12;
+const LEAVES_MAX: usize = 5;
+const ITEMS_MAX: usize = 10;
+
+/// Writes the tests, if there are any.
+pub(super) fn write(report: &Report, page: &mut Page) {
+    let Some(verdict) = tests::verdict(report) else {
+        return;
+    };
+    page.section("Tests");
+    page.block(&format!("**{}.**", markdown_inline(&sentence(&verdict))));
+    let speakers: Vec<&TestRun> = tests::speakers(report).collect();
+    for row in speakers.iter().take(RUNS_MAX) {
+        run(row, page);
+    }
+    page.left_out(speakers.len(), RUNS_MAX, "runs of tests");
+    disagreements(report, page);
+    groups(report, page);
+    for row in speakers.iter().take(RUNS_MAX) {
+        apart(row, page);
+    }
+    events(report, page);
+    clocks(report, page);
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        format!("{}{}", first.to_uppercase(), chars.as_str())
+    })
+}
+
+fn run(row: &TestRun, page: &mut Page) {
+    page.block(&format!(
+        "{}, from {}",
+        markdown_inline(&tests::run_words(row)),
+        markdown_span(&row.source)
+    ));
+    let mut items: Vec<String> = tests::totals(row)
+        .iter()
+        .map(|total| markdown_inline(total))
+        .collect();
+    items.extend(tests::counted_differently(row).map(|why| markdown_inline(&why)));
+    for duration in row.durations.iter().skip(1) {
+        items.push(format!(
+            "{} by another rule: {}",
+            tests::time(duration.seconds),
+            markdown_line(&duration.rule)
+        ));
+    }
+    page.list(&items);
+}
+
+fn disagreements(report: &Report, page: &mut Page) {
+    if report.tests.disagreements.is_empty() {
+        return;
+    }
+    page.block("Sources of one run disagree:");
+    let items = report
+        .tests
+        .disagreements
+        .iter()
+        .take(ITEMS_MAX)
+        .map(|one| {
+            format!(
+                "{} of {}: {} in {}, {} in {}",
+                markdown_inline(&one.what),
+                markdown_inline(&one.run),
+                markdown_inline(&one.left.says),
+                markdown_span(&one.left.path),
+                markdown_inline(&one.right.says),
+                markdown_span(&one.right.path),
+            )
+        });
+    page.list(&items.collect::<Vec<_>>());
+    page.left_out(report.tests.disagreements.len(), ITEMS_MAX, "disagreements");
+}
+
+fn groups(report: &Report, page: &mut Page) {
+    let groups = &report.tests.groups;
+    if groups.is_empty() {
+        return;
+    }
+    let header = ["Group", "Role", "Leaves:", "Signature", "Finding"].map(str::to_owned);
+    let rows = groups.iter().take(GROUPS_MAX).map(|group| {
+        vec![
+            markdown_inline(&group.id),
+            markdown_inline(&group.role),
+            thousands(length(&group.leaves)),
+            markdown_inline(&group.signature),
+            group
+                .cause
+                .as_deref()
+                .map_or_else(|| "unknown".to_owned(), markdown_inline),
+        ]
+    });
+    page.table(&header, &rows.collect::<Vec<_>>());
+    page.left_out(groups.len(), GROUPS_MAX, "groups");
+    for group in groups.iter().take(GROUPS_MAX) {
+        told(group, page);
+    }
+}
+
+fn told(group: &TestGroup, page: &mut Page) {
+    page.part(&format!(
+        "{} {}",
+        markdown_inline(&group.id),
+        markdown_inline(&group.role)
+    ));
+    let tries =
+        tests::tries(group).map_or_else(String::new, |tries| format!(" {}.", sentence(&tries)));
+    page.block(&format!(
+        "{}.{tries}",
+        markdown_inline(group.why.trim_end_matches('.'))
+    ));
+    if group.leaves.len() > 1 {
+        let mut areas: Vec<(&String, &u64)> = group.by_area.iter().collect();
+        areas.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let rows = areas
+            .iter()
+            .take(AREAS_MAX)
+            .map(|(area, count)| vec![thousands(**count), markdown_inline(area)]);
+        page.table(
+            &["Leaves:", "Feature"].map(str::to_owned),
+            &rows.collect::<Vec<_>>(),
+        );
+        page.left_out(areas.len(), AREAS_MAX, "features");
+    }
+    let leaves = group.leaves.iter().take(LEAVES_MAX).map(|leaf| {
+        let message = leaf.message.lines().next().unwrap_or_default();
+        let message = if message.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", markdown_inline(message))
+        };
+        format!(
+            "{} ({}:{}){message}",
+            markdown_span(&leaf.test),
+            markdown_inline(&leaf.path),
+            leaf.source_line
+        )
+    });
+    page.list(&leaves.collect::<Vec<_>>());
+    page.left_out(group.leaves.len(), LEAVES_MAX, "leaves");
+}
+
+/// What is no unexpected failure: known fails, unstable tests, tests that ran when the log broke off.
+fn apart(row: &TestRun, page: &mut Page) {
+    if !row.known.is_empty() {
+        page.block(&format!(
+            "Known in {}: {}.",
+            markdown_inline(&row.run),
+            counted(length(&row.known), "failure", "failures")
+        ));
+        let items = row.known.iter().take(ITEMS_MAX).map(|known| {
+            let reason = known.reason.as_deref().map_or_else(String::new, |reason| {
+                format!(": {}", markdown_inline(reason))
+            });
+            format!(
+                "{} {}{reason}",
+                markdown_inline(&known.result),
+                markdown_span(&known.test)
+            )
+        });
+        page.list(&items.collect::<Vec<_>>());
+        page.left_out(row.known.len(), ITEMS_MAX, "known failures");
+    }
+    if !row.unstable.is_empty() {
+        page.block("Passing and failing repetitions:");
+        let items = row.unstable.iter().take(ITEMS_MAX);
+        let items = items.map(|one| {
+            format!(
+                "{}: {} passed, {} failed",
+                markdown_span(&one.test),
+                one.passed,
+                one.failed
+            )
+        });
+        page.list(&items.collect::<Vec<_>>());
+    }
+    let running: Vec<_> = row.running.iter().filter(|test| test.innermost).collect();
+    if !running.is_empty() {
+        page.block(&format!(
+            "Still running when {} broke off:",
+            markdown_inline(&row.run)
+        ));
+        let items = running.iter().take(ITEMS_MAX).map(|test| {
+            let since = test.since.as_deref().map_or_else(String::new, |since| {
+                format!(" since {}", markdown_inline(since))
+            });
+            format!("{}{since}", markdown_span(&test.test))
+        });
+        page.list(&items.collect::<Vec<_>>());
+        page.left_out(running.len(), ITEMS_MAX, "tests");
+    }
+    let remarks = row
+        .remarks
+        .iter()
+        .take(ITEMS_MAX)
+        .map(|remark| markdown_line(&remark.text));
+    page.list(&remarks.collect::<Vec<_>>());
+}
+
+fn events(report: &Report, page: &mut Page) {
+    let events = &report.tests.events;
+    if events.is_empty() {
+        return;
+    }
+    page.block("Beside the tests:");
+    let items = events.iter().take(ITEMS_MAX).map(|event| {
+        let at = event
+            .at
+            .as_deref()
+            .map_or_else(String::new, |at| format!("{} ", markdown_inline(at)));
+        format!(
+            "{at}{} {}: {}",
+            markdown_inline(&event.kind),
+            markdown_inline(&event.subject),
+            markdown_inline(&event.text)
+        )
+    });
+    page.list(&items.collect::<Vec<_>>());
+    page.left_out(events.len(), ITEMS_MAX, "events");
+}
+
+fn clocks(report: &Report, page: &mut Page) {
+    let clocks = report.tests.clocks.iter().take(ITEMS_MAX);
+    let items: Vec<String> = clocks
+        .map(|clock| {
+            format!(
+                "{}: {}",
+                markdown_inline(&clock.node),
+                markdown_inline(&clock.how)
+            )
+        })
+        .collect();
+    if !items.is_empty() {
+        page.block("Clocks of nodes against those of the tests, which are UTC:");
+        page.list(&items);
+    }
+}

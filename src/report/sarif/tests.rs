@@ -1,0 +1,77 @@
+//! Groups of failing tests as SARIF results: one result a group, in the tests' own code.
+
+use serde_json::{Value, json};
+
+use super::{message, place};
+use crate::report::model::Report;
+use crate::report::model::tests::TestGroup;
+use crate::report::testing::own_file;
+
+/// The id of the rule that every group is a result of.
+const RULE: &str = "failing-tests";
+
+/// The rule, if there is a group.
+pub(super) fn descriptor(report: &Report) -> Option<Value> {
+    (!report.tests.groups.is_empty()).then(|| {
+        json!({
+            "id": RULE,
+            "shortDescription": { "text": "Tests failed that were not expected to" },
+            "fullDescription": { "text": "Failing tests with one signature: result, exception, assertion or message, and place in the tests' code." },
+            "defaultConfiguration": { "level": "error" },
+        })
+    })
+}
+
+/// A result per group; `index` is the place of the rule.
+pub(super) fn results(report: &Report, index: usize) -> Vec<Value> {
+    report
+        .tests
+        .groups
+        .iter()
+        .map(|group| result(group, index))
+        .collect()
+}
+
+fn result(group: &TestGroup, index: usize) -> Value {
+    let own = group.file.as_ref().filter(|_| group.line > 0);
+    let place = match (own, group.leaves.first()) {
+        (Some(file), _) => Some(place(
+            own_file(file),
+            Some(json!({ "startLine": group.line })),
+        )),
+        (None, Some(leaf)) => Some(place(
+            &leaf.path,
+            (leaf.source_line > 0).then(|| json!({ "startLine": leaf.source_line })),
+        )),
+        (None, None) => None,
+    };
+    let locations: Vec<Value> = place
+        .into_iter()
+        .map(|place| json!({ "physicalLocation": place }))
+        .collect();
+    let text = format!(
+        "{} failing: {}. {}",
+        group.leaves.len(),
+        group.signature,
+        group.why
+    );
+    let level = match group.role.as_str() {
+        "collateral" => "warning",
+        _ => "error",
+    };
+    json!({
+        "ruleId": RULE,
+        "ruleIndex": index,
+        "level": level,
+        "message": message(&text),
+        "locations": locations,
+        "partialFingerprints": { "signature/v1": group.signature },
+        "properties": {
+            "id": group.id,
+            "role": group.role,
+            "cause": group.cause,
+            "leaves": group.leaves.iter().map(|leaf| &leaf.test).collect::<Vec<_>>(),
+            "byFeature": group.by_feature,
+        },
+    })
+}

@@ -1,0 +1,238 @@
+//! What is said of tests in every output for people: verdicts, totals, and why counts differ.
+
+use crate::report::figures::{counted, thousands};
+use crate::report::model::Report;
+use crate::report::model::tests::{TestGroup, TestRun};
+
+/// The rows that speak for their runs.
+pub(super) fn speakers(report: &Report) -> impl Iterator<Item = &TestRun> {
+    report.tests.runs.iter().filter(|row| row.speaks)
+}
+
+/// Failing leaves of all runs.
+pub(super) fn failing_leaves(report: &Report) -> u64 {
+    speakers(report).map(|row| row.failing_leaves).sum()
+}
+
+/// The verdict on the tests in one sentence; nothing where there are none.
+pub(super) fn verdict(report: &Report) -> Option<String> {
+    let runs: Vec<&TestRun> = speakers(report).collect();
+    if runs.is_empty() {
+        return None;
+    }
+    let partial: u64 = runs.iter().filter(|row| !row.complete).map(|_| 1).sum();
+    let partial = match partial {
+        0 => String::new(),
+        1 if runs.len() == 1 => "; the run is not told to its end".to_owned(),
+        count => format!(
+            "; {} not told to the end",
+            counted(count, "run is", "runs are")
+        ),
+    };
+    let leaves = failing_leaves(report);
+    if leaves == 0 {
+        let of = counted(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run", "runs");
+        return Some(format!(
+            "no unexpected failing test in {of} of tests{partial}"
+        ));
+    }
+    let groups = u64::try_from(report.tests.groups.len()).unwrap_or(u64::MAX);
+    let failures = counted(groups, "failure", "failures");
+    let leaves = counted(leaves, "failing leaf", "failing leaves");
+    Some(format!(
+        "{leaves}, {failures} by signature; {}{partial}",
+        causes(report)
+    ))
+}
+
+/// What the groups go back to, in one clause.
+fn causes(report: &Report) -> String {
+    let groups = &report.tests.groups;
+    let count = |fits: &dyn Fn(&TestGroup) -> bool| -> u64 {
+        let groups = groups.iter().filter(|group| fits(group));
+        groups
+            .map(|group| u64::try_from(group.leaves.len()).unwrap_or(u64::MAX))
+            .sum()
+    };
+    let mut parts = Vec::new();
+    if let Some(primary) = &report.tests.primary {
+        let of = |role: &'static str| {
+            count(&|group: &TestGroup| group.role == role && group.cause.as_ref() == Some(primary))
+        };
+        let (direct, collateral) = (of("cause"), of("collateral"));
+        let and = if collateral > 0 {
+            format!(" and {} collateral", thousands(collateral))
+        } else {
+            String::new()
+        };
+        if direct + collateral > 0 {
+            parts.push(format!("{} go back to {primary}{and}", thousands(direct)));
+        }
+    }
+    for (role, words) in [
+        ("infrastructure", "infrastructure"),
+        ("separate", "of other causes"),
+        ("unknown", "of unknown cause"),
+    ] {
+        let count = count(&|group: &TestGroup| group.role == role);
+        if count > 0 {
+            parts.push(format!("{} {words}", thousands(count)));
+        }
+    }
+    let elsewhere = count(&|group: &TestGroup| {
+        group.role == "collateral" && group.cause.as_ref() != report.tests.primary.as_ref()
+    }) + count(&|group: &TestGroup| {
+        group.role == "collateral" && group.cause.is_none() && report.tests.primary.is_none()
+    });
+    if elsewhere > 0 {
+        parts.push(format!("{} collateral", thousands(elsewhere)));
+    }
+    parts.join(", ")
+}
+
+/// `T1 /ledger: Error, 1h 53m`.
+pub(super) fn run_words(row: &TestRun) -> String {
+    let name = if row.name.is_empty() {
+        &row.form
+    } else {
+        &row.name
+    };
+    let mut words = format!("{} {name}", row.run);
+    if !row.part.is_empty() {
+        words = format!("{words} ({})", row.part);
+    }
+    let mut facts = Vec::new();
+    facts.extend(row.result.clone());
+    facts.extend(row.exit_code.map(|code| format!("exit code {code}")));
+    facts.extend(row.duration_s.map(time));
+    if !row.complete {
+        facts.push(format!("incomplete: {}", row.incomplete.join(", ")));
+    }
+    if let (false, Some(last)) = (row.complete, &row.last) {
+        facts.push(format!("last message {last}"));
+    }
+    format!("{words}: {}", facts.join(", "))
+}
+
+/// `46 scenarios (20 ok, 19 fail)`, by level.
+pub(super) fn totals(row: &TestRun) -> Vec<String> {
+    let of = |level: &String| {
+        let by = row.totals.get(level)?;
+        let units: u64 = by.values().sum();
+        let by: Vec<String> = by
+            .iter()
+            .map(|(word, count)| format!("{} {word}", thousands(*count)))
+            .collect();
+        Some(format!(
+            "{} ({})",
+            counted(units, level, &plural(level)),
+            by.join(", ")
+        ))
+    };
+    row.levels.iter().filter_map(of).collect()
+}
+
+fn plural(level: &str) -> String {
+    match level.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if level.ends_with('h') => format!("{level}es"),
+        None => format!("{level}s"),
+    }
+}
+
+/// Why the number of failing scenarios, or of failing tests, is not that of failing leaves.
+pub(super) fn counted_differently(row: &TestRun) -> Option<String> {
+    let levels = &row.failing_by_level;
+    let scenarios = levels.iter().find(|level| level.level == "scenario");
+    let others = levels
+        .iter()
+        .filter(|level| level.level != "scenario" && level.leaves > 0);
+    let others: Vec<String> = others
+        .map(|level| counted(level.leaves, &level.level, &plural(&level.level)))
+        .collect();
+    if let Some(scenarios) =
+        scenarios.filter(|it| it.tests != row.failing_leaves || it.leaves != it.tests)
+    {
+        let parents = scenarios.tests - scenarios.leaves;
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" and {}", others.join(", "))
+        };
+        return Some(format!(
+            "{} and {} are different counts: {} fail because a test below them does, the leaves are {}{also}",
+            counted(scenarios.tests, "failing scenario", "failing scenarios"),
+            counted(row.failing_leaves, "failing leaf", "failing leaves"),
+            counted(parents, "of the scenarios", "of the scenarios"),
+            counted(scenarios.leaves, "scenario", "scenarios"),
+        ));
+    }
+    (row.failing_tests != row.failing_leaves).then(|| {
+        format!(
+            "{} and {} are different counts: {} because a test below does",
+            counted(row.failing_tests, "failing test", "failing tests"),
+            counted(row.failing_leaves, "failing leaf", "failing leaves"),
+            counted(row.failing_tests - row.failing_leaves, "fails", "fail"),
+        )
+    })
+}
+
+/// `28 tries in 300 s`.
+pub(super) fn tries(group: &TestGroup) -> Option<String> {
+    let (fewest, most) = group.failed_tries;
+    let tries = match (fewest, most) {
+        (_, 0) => return None,
+        (fewest, most) if fewest == most => counted(most, "failed try", "failed tries"),
+        (fewest, most) => format!("{fewest} to {most} failed tries"),
+    };
+    let span = group
+        .tries_span_s
+        .map_or_else(String::new, |span| format!(" in up to {span:.0} s"));
+    Some(format!("{tries} each{span}"))
+}
+
+/// Seconds in at most two units: `4h 44m`, `5m 30s`, `12s`.
+pub(super) fn time(seconds: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "cut to whole seconds, never negative"
+    )]
+    let whole = seconds.max(0.0) as u64;
+    match whole {
+        0..60 => format!("{seconds:.1}s"),
+        60..3600 => format!("{}m {}s", whole / 60, whole % 60),
+        3600..86_400 => format!("{}h {}m", whole / 3600, whole / 60 % 60),
+        _ => format!("{}d {}h", whole / 86_400, whole / 3600 % 24),
+    }
+}
+
+/// A file of the tests without the folders of the machine that ran them: a runner checks out below `work/NAME/NAME/`.
+pub(super) fn own_file(file: &str) -> &str {
+    let Some((_, below)) = file.split_once("/work/") else {
+        return file.trim_start_matches('/');
+    };
+    let mut parts = below.splitn(3, '/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(a), Some(b), Some(rest)) if a == b => rest,
+        _ => file.trim_start_matches('/'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_cut_to_two_units_and_files_to_the_repository() {
+        assert_eq!(
+            [time(17_040.9), time(330.6), time(12.34), time(200_000.0)],
+            ["4h 44m", "5m 30s", "12.3s", "2d 7h"]
+        );
+        assert_eq!(
+            own_file("/home/runner/work/ledger/ledger/ledger/check.py"),
+            "ledger/check.py"
+        );
+        assert_eq!(own_file("/opt/work/a/b/c.py"), "opt/work/a/b/c.py");
+    }
+}

@@ -1,0 +1,157 @@
+//! Exports of `system.text_log` beside a log: views of the same records, counted once.
+//!
+//! Of equal records as many count as the log or the one view with more of them holds. Records of the logs count when they are
+//! read; those of a view wait until the logs are past them, so that a record that both have is cited from the log.
+//!
+//! A record is known by its stamp, thread and level: no thread writes two at once, and a message may come out of an export
+//! with other line ends or cut. Where an export has no fractions of a second, its text must be equal instead.
+
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::{Fold, Scanned};
+use crate::scan::Entry;
+use crate::time::{SECOND, Timestamp};
+
+/// How far the reading of the logs must be past a view's record before it counts: the err.log's own wait for 10 s of the
+/// main log, and exports are written in batches.
+const WAIT: i64 = 30 * SECOND;
+
+/// How long a record is remembered after that.
+const MEMORY: i64 = 2 * WAIT;
+
+/// How many bytes a stamp has in a head.
+const STAMP_BYTES: usize = 26;
+
+type Key = (Timestamp, u64, u64);
+
+/// How often a record was counted, and how often each source has it.
+#[derive(Debug, Default)]
+struct Known {
+    counted: u32,
+    seen: Vec<(u32, u32)>,
+}
+
+/// The state of matching a log with its views.
+#[derive(Debug)]
+pub struct Views {
+    /// Whether some source names the second alone.
+    coarse: bool,
+    known: FxHashMap<Key, Known>,
+    /// The keys in the order in which they came, for forgetting.
+    order: VecDeque<Key>,
+    /// Blocks of views whose entries from an index on wait.
+    waiting: VecDeque<(Arc<Scanned>, usize)>,
+    /// How far the sources were read: the latest first stamp of a block.
+    now: Option<Timestamp>,
+}
+
+impl Views {
+    /// Starts; `coarse` says whether some source names the second alone.
+    pub fn new(coarse: bool) -> Self {
+        Self {
+            coarse,
+            known: FxHashMap::default(),
+            order: VecDeque::new(),
+            waiting: VecDeque::new(),
+            now: None,
+        }
+    }
+
+    fn key(&self, scanned: &Scanned, entry: &Entry) -> Key {
+        let time = entry.time.unwrap_or(Timestamp(i64::MIN));
+        if !self.coarse {
+            return (time, entry.thread, entry.level.index() as u64);
+        }
+        let mut hasher = FxHasher::default();
+        let text = entry.bytes.of(&scanned.block.bytes);
+        hasher.write(text.get(STAMP_BYTES..).unwrap_or_default());
+        let second = Timestamp(time.0 - time.0.rem_euclid(SECOND));
+        (second, entry.thread, hasher.finish())
+    }
+
+    fn known(&mut self, key: Key) -> &mut Known {
+        let order = &mut self.order;
+        self.known.entry(key).or_insert_with(|| {
+            order.push_back(key);
+            Known::default()
+        })
+    }
+
+    /// Notes that a record of the log was counted.
+    pub(super) fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
+        let key = self.key(scanned, entry);
+        self.known(key).counted += 1;
+    }
+
+    /// Whether a record of another source is one more than was counted; it counts then.
+    pub(super) fn is_more(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
+        let key = self.key(scanned, entry);
+        let known = self.known(key);
+        let of_source = known
+            .seen
+            .iter()
+            .position(|(of, _)| *of == scanned.artifact);
+        let at = of_source.unwrap_or_else(|| {
+            known.seen.push((scanned.artifact, 0));
+            known.seen.len() - 1
+        });
+        known.seen[at].1 += 1;
+        let is_more = known.seen[at].1 > known.counted;
+        known.counted += u32::from(is_more);
+        is_more
+    }
+
+    /// Takes note of how far a source was read.
+    pub(super) fn reach(&mut self, scanned: &Scanned) {
+        self.now = self.now.max(scanned.scan.opened);
+    }
+
+    /// Takes the next block of a view.
+    pub(super) fn view(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
+        fold.view_block(scanned);
+        self.waiting.push_back((Arc::clone(scanned), 0));
+        self.reach(scanned);
+        self.settle(fold);
+    }
+
+    /// Counts what has waited long enough, and forgets what is past.
+    pub(super) fn settle(&mut self, fold: &mut Fold<'_>) {
+        let Some(now) = self.now else { return };
+        while let Some((scanned, from)) = self.waiting.pop_front() {
+            let waits = |entry: &Entry| entry.time.is_some_and(|time| time.0 + WAIT >= now.0);
+            let until = scanned.scan.entries[from..]
+                .iter()
+                .position(waits)
+                .map_or(scanned.scan.entries.len(), |at| from + at);
+            self.count(&scanned, from, until, fold);
+            if until < scanned.scan.entries.len() {
+                self.waiting.push_front((scanned, until));
+                break;
+            }
+        }
+        while let Some(key) = self.order.front().filter(|key| key.0.0 + MEMORY < now.0) {
+            self.known.remove(key);
+            self.order.pop_front();
+        }
+    }
+
+    /// All sources have ended: what still waits counts.
+    pub(super) fn finish(mut self, fold: &mut Fold<'_>) {
+        for (scanned, from) in std::mem::take(&mut self.waiting) {
+            let all = scanned.scan.entries.len();
+            self.count(&scanned, from, all, fold);
+        }
+    }
+
+    fn count(&mut self, scanned: &Arc<Scanned>, from: usize, until: usize, fold: &mut Fold<'_>) {
+        for entry in &scanned.scan.entries[from..until] {
+            if self.is_more(scanned, entry) {
+                fold.single(scanned, entry, false);
+            }
+        }
+    }
+}

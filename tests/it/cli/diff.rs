@@ -1,0 +1,255 @@
+//! `casdiag diff`: what is new, gone, more and less, and what cannot be compared.
+
+use serde_json::Value;
+
+use super::samples;
+use crate::product::{Folder, Ran, casdiag, record};
+
+fn refusal() -> &'static str {
+    "Code: 210. DB::Exception: Source n2 did not prove it still holds the manifest it offered for part all_1_1_0 by relink; the relink is abandoned"
+}
+
+/// So many refusals on a node in the first minute, and a harmless record when the log ends.
+fn log(refusals: usize, minutes: usize, more: &str) -> String {
+    let mut log = record("10:00:00.000000", "Information", "Application", "begins");
+    for nth in 0..refusals {
+        let at = format!("10:00:{:02}.{:06}", nth / 20, nth % 20 * 1000 + 1);
+        log += &record(&at, "Error", "q.s", refusal());
+    }
+    log += more;
+    log + &record(
+        &format!("10:{minutes:02}:00.000000"),
+        "Information",
+        "Application",
+        "ends",
+    )
+}
+
+fn diff(base: &str, new: &str, flags: &[&str]) -> Ran {
+    casdiag(&[&["diff", base, new], flags].concat())
+}
+
+fn json(base: &Folder, new: &Folder) -> Value {
+    let path = |it: &Folder| it.path().to_str().unwrap().to_owned();
+    let ran = diff(
+        &path(base),
+        &path(new),
+        &["--format", "json", "--fail-on", "never"],
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// How something differs; `node` is empty for what is of no node.
+fn direction<'v>(diff: &'v Value, kind: &str, what: &str, node: &str) -> &'v str {
+    let changes = diff["changes"].as_array().unwrap();
+    let found = changes.iter().find(|it| {
+        it["kind"] == kind && it["what"] == what && it["node"].as_str().unwrap_or("") == node
+    });
+    found.map_or("not listed", |it| it["direction"].as_str().unwrap())
+}
+
+fn folder(node: &str, log: &str) -> Folder {
+    Folder::with(&format!("{node}/clickhouse-server.log"), log)
+}
+
+#[test]
+fn findings_signals_and_templates_are_new_gone_more_or_less() {
+    let odd = record("10:00:50.000000", "Error", "x", "the frobnicator is stuck");
+    let good = folder("n1", &log(0, 59, ""));
+    let bad = folder("n1", &log(300, 59, &odd));
+    let forth = json(&good, &bad);
+    assert_eq!(direction(&forth, "finding", "code-210-storm", ""), "new");
+    assert_eq!(direction(&forth, "signal", "relink-refused", "n1"), "new");
+    assert_eq!(
+        direction(&forth, "template", "the frobnicator is stuck", ""),
+        "new"
+    );
+    let back = json(&bad, &good);
+    assert_eq!(direction(&back, "finding", "code-210-storm", ""), "gone");
+    assert_eq!(direction(&back, "signal", "relink-refused", "n1"), "gone");
+    assert_eq!(
+        direction(&back, "template", "the frobnicator is stuck", ""),
+        "gone"
+    );
+    let calmer = folder("n1", &log(100, 59, &odd));
+    let less = json(&bad, &calmer);
+    assert_eq!(direction(&less, "signal", "relink-refused", "n1"), "less");
+    assert_eq!(
+        direction(&less, "template", "the frobnicator is stuck", ""),
+        "same"
+    );
+    assert_eq!(
+        direction(&json(&calmer, &bad), "signal", "relink-refused", "n1"),
+        "more"
+    );
+}
+
+#[test]
+fn a_log_of_a_tenth_of_the_time_is_compared_by_its_rate() {
+    // 300 in 50 minutes are 360 an hour, 30 in 5 minutes as well; 150 in 5 minutes are 1,800.
+    let long = folder("n1", &log(300, 50, ""));
+    let same = json(&long, &folder("n1", &log(30, 5, "")));
+    assert_eq!(same["same_length"], false);
+    assert_eq!(direction(&same, "signal", "relink-refused", "n1"), "same");
+    let row = same["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["what"] == "relink-refused")
+        .unwrap();
+    assert_eq!(
+        (
+            row["base"]["count"].as_u64(),
+            row["base"]["per_hour"].as_f64()
+        ),
+        (Some(300), Some(360.0))
+    );
+    assert_eq!(
+        (
+            row["new"]["count"].as_u64(),
+            row["new"]["per_hour"].as_f64()
+        ),
+        (Some(30), Some(360.0))
+    );
+    let more = json(&long, &folder("n1", &log(150, 5, "")));
+    assert_eq!(direction(&more, "signal", "relink-refused", "n1"), "more");
+}
+
+#[test]
+fn nodes_of_one_report_alone_are_compared_in_the_sum() {
+    let (one, other) = (
+        folder("n1", &log(20, 30, "")),
+        folder("m1", &log(200, 30, "")),
+    );
+    let found = json(&one, &other);
+    assert_eq!(
+        direction(&found, "signal", "relink-refused", "n1"),
+        "not listed"
+    );
+    assert_eq!(direction(&found, "signal", "relink-refused", ""), "more");
+    let remarks = found["remarks"].to_string();
+    assert!(
+        remarks.contains("n1") && remarks.contains("m1"),
+        "{remarks}"
+    );
+}
+
+#[test]
+fn what_a_log_cannot_show_is_neither_new_nor_gone() {
+    // Without Debug records nothing says whether a relink was offered.
+    let offered = record(
+        "10:00:40.000000",
+        "Debug",
+        "q.s (94c6) (Replicated PartsService)",
+        "Relink confirm is unproven (unknown) for ref 'all_1_1_0' (part all_1_1_0, manifest 1:4:1) in namespace 'n@cas@'",
+    );
+    let seen = folder("n1", &log(20, 30, &offered));
+    let unseen = folder("n1", &log(20, 30, ""));
+    let found = json(&seen, &unseen);
+    assert_eq!(
+        direction(&found, "signal", "relink-unproven", "n1"),
+        "unknown",
+        "{found:#}"
+    );
+}
+
+#[test]
+fn signals_of_a_log_that_is_not_there_are_not_gone() {
+    let root = |name: &str| samples().join(name).to_str().unwrap().to_owned();
+    // Only report-000 has a log of the soak.
+    let ran = diff(
+        &root("report-000"),
+        &root("report-001"),
+        &["--format", "json", "--fail-on", "never"],
+    );
+    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        direction(&found, "signal", "soak-checkpoint-passed", ""),
+        "unknown"
+    );
+    assert_eq!(direction(&found, "signal", "client-gone", ""), "gone");
+}
+
+#[test]
+fn the_exit_code_is_for_what_is_new_or_worse_at_the_level() {
+    let good = folder("n1", &log(0, 59, ""));
+    let bad = folder("n1", &log(300, 59, ""));
+    let (good, bad) = (good.path().to_str().unwrap(), bad.path().to_str().unwrap());
+    assert_eq!(diff(good, bad, &[]).code, Some(1));
+    assert_eq!(diff(good, bad, &["--fail-on", "critical"]).code, Some(0));
+    assert_eq!(diff(good, bad, &["--fail-on", "never"]).code, Some(0));
+    assert_eq!(
+        diff(bad, good, &[]).code,
+        Some(0),
+        "what is gone fails nothing"
+    );
+    assert_eq!(
+        diff(bad, bad, &[]).code,
+        Some(0),
+        "what was there before fails nothing"
+    );
+    let empty = Folder::with("x.bin", "nothing");
+    let ran = diff(good, empty.path().to_str().unwrap(), &[]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.err.contains("nothing was recognised"), "{}", ran.err);
+    assert_eq!(diff(good, "/nowhere/at/all", &[]).code, Some(2));
+}
+
+#[test]
+fn kept_reports_and_folders_that_out_wrote_stand_for_their_logs() {
+    let out = Folder::new();
+    let kept = out.path().join("kept");
+    let root = samples().join("report-000");
+    let root = root.to_str().unwrap();
+    let analyzed = casdiag(&[
+        "analyze",
+        root,
+        "--fail-on",
+        "never",
+        "--out",
+        kept.to_str().unwrap(),
+    ]);
+    assert_eq!(analyzed.code, Some(0));
+    let file = kept.join("report.json");
+    let other = samples().join("report-003");
+    let other = other.to_str().unwrap();
+    let without_names = |text: &str| {
+        text.replace(file.to_str().unwrap(), "NAME")
+            .replace(kept.to_str().unwrap(), "NAME")
+            .replace(root, "NAME")
+    };
+    for format in ["text", "json", "markdown"] {
+        let flags = ["--format", format, "--fail-on", "never"];
+        let live = diff(root, other, &flags);
+        assert!(!live.out.is_empty());
+        for path in [&file, &kept] {
+            let from_kept = diff(path.to_str().unwrap(), other, &flags);
+            // Lines are filled to the terminal, and names of other lengths fill them otherwise.
+            if format != "text" {
+                assert_eq!(without_names(&from_kept.out), without_names(&live.out));
+            }
+            assert_eq!(
+                diff(path.to_str().unwrap(), other, &flags).out,
+                from_kept.out
+            );
+        }
+    }
+    let same = diff(file.to_str().unwrap(), root, &[]);
+    assert_eq!(same.code, Some(0));
+    assert!(same.out.starts_with("no new finding\n"), "{}", same.out);
+}
+
+#[test]
+fn strangers_text_is_inert_in_a_comparison() {
+    let good = folder("n1", &log(0, 59, ""));
+    let hostile = crate::machine::hostile();
+    for format in ["text", "json", "markdown"] {
+        let ran = diff(
+            good.path().to_str().unwrap(),
+            hostile.path().to_str().unwrap(),
+            &["--format", format, "--fail-on", "never"],
+        );
+        crate::hostile::is_inert(&ran.out);
+    }
+}
