@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 /// What the reader uses of a message.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "as the framework writes them")]
 struct Message<'a> {
     message_keyword: &'a str,
     message_num: u64,

@@ -35,4 +35,6 @@ pub mod pipeline;
 
 pub mod report;
 
+pub mod engine;
+
 pub mod cli;

@@ -10,6 +10,7 @@ mod options;
 mod output;
 mod progress;
 mod render;
+mod replay;
 mod rules;
 mod wal;
 
@@ -50,6 +51,11 @@ enum Command {
     WalLayoutCheck(wal::CheckArguments),
     /// Looks into write-ahead log segments.
     Wal(wal::WalArguments),
+    /// Runs an incident again in the reference engine, under any protocol and fix.
+    Replay(replay::ReplayArguments),
+    /// Runs a soak of the reference engine, with the operations of the real harness.
+    #[command(subcommand)]
+    Soak(replay::SoakCommand),
     /// Prints completions for a shell.
     Completions(manual::CompletionsArguments),
     /// Prints the manual page, for `man`.
@@ -97,6 +103,8 @@ pub fn main() -> ExitCode {
         Command::Rules(command) => rules::run(&command, &mut out),
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),
+        Command::Replay(arguments) => replay::replay(&arguments, &mut out),
+        Command::Soak(command) => replay::soak(&command, &mut out),
         Command::Completions(arguments) => manual::completions(&arguments, &mut out),
         Command::Man => manual::man(&mut out),
         Command::Schema => schema(&mut out),

@@ -9,13 +9,14 @@ use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
 use super::facts::ArtifactFacts;
+use super::places::places;
 use super::sniffing::{Sniffed, fault, sniffed};
 use super::tables::{self, Export};
 use super::wal::Wals;
 use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
-use crate::intake::{Artifact, Found, Names, Place, Refused, Role, place_all, place_beside};
+use crate::intake::{Artifact, Found, Place, Refused};
 use crate::layout::{Wal, compare};
 use crate::outcome::{self, Source as TestSource};
 use crate::parsers::tables::{Form, Known};
@@ -149,71 +150,6 @@ fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) 
         let detail = if is_table { other(path) } else { begins(path) };
         artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
     }
-}
-
-/// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
-/// node of a log.
-fn places(
-    artifacts: &[Artifact],
-    wals: &mut Wals,
-    is_segment: &[bool],
-    sniffed: &mut [Sniffed],
-    names: &Names,
-) -> Vec<Place> {
-    let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
-        .filter(|&at| !is_segment[at])
-        .partition(|&at| sniffed[at].export.is_some());
-    let (logs, others): (Vec<usize>, Vec<usize>) = rest
-        .into_iter()
-        .partition(|&at| sniffed[at].format.is_some());
-    let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
-    let streams: Vec<(usize, Option<usize>)> = logs
-        .iter()
-        .flat_map(|&at| match sniffed[at].logs.len() {
-            0 => vec![(at, None)],
-            count => (0..count).map(|log| (at, Some(log))).collect(),
-        })
-        .collect();
-    let told = |&(at, log): &(usize, Option<usize>)| match log {
-        Some(log) => sniffed[at].logs[log].node.as_deref(),
-        None => sniffed[at].node.as_deref(),
-    };
-    let told: Vec<Option<&str>> = streams.iter().map(told).collect();
-    let path = |&(at, log): &(usize, Option<usize>)| {
-        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
-        file.unwrap_or(&artifacts[at])
-    };
-    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
-    let all = place_all(&paths, &told, names);
-    let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
-    for ((at, log), place) in streams.into_iter().zip(all) {
-        if let Some(log) = log {
-            sniffed[at].logs[log].put(place.clone());
-        }
-        placed.entry(at).or_insert(place);
-    }
-    let beside: Vec<(&Artifact, &Place)> = placed
-        .iter()
-        .map(|(&at, place)| (&artifacts[at], place))
-        .collect();
-    let mut places = wals.place(artifacts, &beside, names);
-    let exports = exports
-        .iter()
-        .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
-    places.extend(tables::places(artifacts, exports, &beside, names));
-    let seen = place_beside(&of(&others), &beside, names);
-    places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
-        let place = Place {
-            run,
-            node,
-            log: String::new(),
-            role: Role::Main,
-            piece: None,
-        };
-        (at, place)
-    }));
-    places.extend(placed);
-    places.into_values().collect()
 }
 
 impl Looked {
@@ -350,6 +286,27 @@ impl Seen {
     }
 }
 
+/// What is known of a node, by its clock and with the problems of its WALs.
+fn node_facts(
+    tally: NodeTally,
+    clock: Clock,
+    found: Option<Vec<WalProblem>>,
+    plan: &Plan,
+    rules: &RuleBase,
+) -> NodeFacts {
+    let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
+    facts.zone = clock.zone(facts.zone);
+    // An hour that summer takes away is no silence.
+    let zone = facts.zone;
+    facts
+        .tally
+        .gaps
+        .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
+    facts.wal = found.unwrap_or_default();
+    rules.count_wal(&mut facts);
+    facts
+}
+
 /// Puts the analysis together.
 pub(super) fn assemble(
     looked: Looked,
@@ -412,17 +369,7 @@ pub(super) fn assemble(
         .map(|tally| {
             let found = problems.remove(&(tally.run.clone(), tally.node.clone()));
             let clock = clocks.remove(&(tally.run.clone(), tally.node.clone()));
-            let mut facts = rules.environment.facts(tally, plan.zone, &rules.signals);
-            facts.zone = clock.unwrap_or_default().zone(facts.zone);
-            // An hour that summer takes away is no silence.
-            let zone = facts.zone;
-            facts
-                .tally
-                .gaps
-                .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
-            facts.wal = found.unwrap_or_default();
-            rules.count_wal(&mut facts);
-            facts
+            node_facts(tally, clock.unwrap_or_default(), found, plan, rules)
         })
         .collect();
     let conclusions = rules.conclude(&nodes, plan.profile.as_deref());

@@ -5,6 +5,7 @@ mod facts;
 mod find;
 mod folding;
 mod inputs;
+mod places;
 mod reader;
 mod run;
 mod sniffing;

@@ -43,10 +43,16 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
         Ok((sample, encoding)) => {
             let form = ci::sniff(&sample);
             let form = form.filter(|spec| for_tests || !spec.form.stands_in_logs());
-            // Results of tests quote logs and tables; what a soak or a dying server prints is both.
-            let other = match form {
-                Some(spec) if !spec.form.stands_in_logs() => Sniffed::unknown(encoding),
-                _ => log_or_table(artifact, &sample, encoding, declared),
+            let (form, other) = match form {
+                // Results of tests quote logs and tables; what a soak or a dying server prints is both.
+                Some(spec) if !spec.form.stands_in_logs() => {
+                    job_log(artifact, &sample, encoding, declared)
+                        .filter(|_| spec.form == ci::Form::ActionsLog)
+                        .map_or((form, Sniffed::unknown(encoding)), |log| {
+                            (form.filter(|_| for_tests), log)
+                        })
+                }
+                _ => (form, log_or_table(artifact, &sample, encoding, declared)),
             };
             let start = match other.export {
                 Some(_) => Vec::new(),
@@ -63,6 +69,23 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
             ..Sniffed::unknown(Encoding::Plain)
         },
     }
+}
+
+/// The log that a job's log or a container's holds, if most of its lines are one's: nothing else tells the two apart.
+fn job_log(
+    artifact: &Artifact,
+    sample: &[u8],
+    encoding: Encoding,
+    declared: &[Format],
+) -> Option<Sniffed> {
+    let logs = wrapped::logs(artifact, sample, is_document(&artifact.path), declared);
+    let format = logs.first()?.format;
+    Some(Sniffed {
+        format: Some(format),
+        node: format.only_node(sample),
+        logs,
+        ..Sniffed::unknown(encoding)
+    })
 }
 
 /// The log or the table that begins with a sample.

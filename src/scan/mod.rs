@@ -259,6 +259,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         if record.level == Level::None && self.context.format.spec().always_levels {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
+        self.scan.see_zone(record);
         let is_row = self.context.format == Format::TABLE;
         if is_row {
             self.scan.widen(record.time);
@@ -266,12 +267,10 @@ impl<'s, 'b> Pass<'s, 'b> {
         let in_run = record
             .time
             .is_some_and(|time| !is_row && self.suspects.see(time, &mut self.scan));
-        let exception = self.context.format.exception(record);
-        self.scan.see_zone(record);
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record,
-            exception,
+            exception: self.context.format.exception(record),
             whole: &self.bytes[message_at..end],
             ahead: &self.bytes[message_at..],
         };
@@ -288,7 +287,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let is_entry = worse
             || is_row
             || self.context.viewed
-            || exception.is_some()
+            || subject.exception.is_some()
             || in_run
             || !self.hits.found.is_empty()
             || !self.hits.missed.is_empty();
@@ -296,11 +295,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             self.entry(&subject, start, end, line);
         }
         if record.time.is_none() && !self.hits.found.is_empty() {
-            self.scan.neighbors.push(Neighbors {
-                line: u32::try_from(line).unwrap_or(u32::MAX),
-                after: self.scan.stamps.map(|(_, last)| last),
-                before: None,
-            });
+            self.await_stamp(line);
         }
         // Only an err.log can tell what a query printed from what happened.
         if self.context.hashed {
@@ -311,6 +306,15 @@ impl<'s, 'b> Pass<'s, 'b> {
         }
         self.suspects
             .count(is_entry.then(|| self.scan.entries.len() - 1), in_run);
+    }
+
+    /// Keeps that a record without a stamp stands at a line, until the next stamp.
+    fn await_stamp(&mut self, line: u64) {
+        self.scan.neighbors.push(Neighbors {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            after: self.scan.stamps.map(|(_, last)| last),
+            before: None,
+        });
     }
 
     /// A stamp ends the time that the records without one before it may be of.

@@ -8,7 +8,12 @@ use std::process::Command;
 use casdiag::{pipeline, rules};
 
 /// The documents with marked parts.
-const DOCUMENTS: &[&str] = &["README.md", "docs/counting.md", "docs/rules-format.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "docs/counting.md",
+    "docs/rules-format.md",
+    "docs/engine.md",
+];
 
 /// What to do about a stale file.
 const REMEDY: &str = "run scripts/refresh, and review what it changes";
@@ -202,6 +207,17 @@ fn every_rules_file_in_the_documents_loads_is_sound_and_passes_its_samples() {
             }
         }
     }
+}
+
+#[test]
+fn the_scenario_in_the_document_runs() {
+    let examples = blocks(&text_of("docs/engine.md"), "toml scenario");
+    assert_eq!(examples.len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    fs::write(&path, &examples[0]).unwrap();
+    let out = printed(&["replay", path.to_str().unwrap()]);
+    assert!(out.contains("relinks finished"), "{out}");
 }
 
 /// Keys that a struct of `schema.rs` reads from the file, as they are written there.

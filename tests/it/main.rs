@@ -12,6 +12,7 @@ mod ci;
 mod cli;
 mod containers;
 mod counting;
+mod engine;
 mod fresh;
 mod hostile;
 mod html;

@@ -27,10 +27,10 @@ pub fn note(text: &str, mentions: &mut Mentions) {
                     mentions.keys.push(key);
                 }
             }
-        } else if let Some(from) = rest.find(" FROM ") {
-            if let Some((name, _)) = table(rest[from + " FROM ".len()..].trim_start()) {
-                Mentions::note(&mut mentions.tables, &name);
-            }
+        } else if let Some((_, other)) = rest.split_once(" FROM ")
+            && let Some((name, _)) = table(other.trim_start())
+        {
+            Mentions::note(&mut mentions.tables, &name);
         }
     }
 }

@@ -202,13 +202,12 @@ pub const TABLES: &[Known] = &[
 pub fn identify(columns: &Columns, hint: Option<&'static Known>) -> Option<&'static Known> {
     let has = |name: &&str| columns.find(name).is_some();
     // A record without a stamp is none: other loggers have levels and messages, too.
-    let is_placed =
-        |table: &Known| table.rows != Rows::Records || table.stamps.iter().any(|name| has(name));
-    let whole = |table: &&Known| table.telling.iter().all(|name| has(name)) && is_placed(table);
+    let is_placed = |table: &Known| table.rows != Rows::Records || table.stamps.iter().any(&has);
+    let whole = |table: &&Known| table.telling.iter().all(&has) && is_placed(table);
     let fitting: Vec<&'static Known> = TABLES.iter().filter(whole).collect();
     let Some(best) = fitting.iter().map(|table| table.telling.len()).max() else {
         // Somebody selected some columns, and said of which table.
-        let some = |hint: &&Known| hint.telling.iter().any(|name| has(name)) && is_placed(hint);
+        let some = |hint: &&Known| hint.telling.iter().any(&has) && is_placed(hint);
         return hint.filter(some);
     };
     let best = || fitting.iter().filter(|table| table.telling.len() == best);

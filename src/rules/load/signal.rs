@@ -42,19 +42,7 @@ pub(super) fn compile_signal(
             field_of(&mut fields, name, FieldKind::Text);
         }
     }
-    for (names, tally) in [
-        (&declared.by, TallyKind::By),
-        (&declared.top, TallyKind::Top),
-    ] {
-        for name in names {
-            let found = fields
-                .iter()
-                .position(|field| field.name == *name.get_ref());
-            let unknown = || unknown_field(origin, name, &fields, declared.id.get_ref());
-            let at = found.ok_or_else(unknown)?;
-            fields[at].tally = tally;
-        }
-    }
+    choose_tallies(declared, origin, &mut fields)?;
     let positions = positions(declared, &fields, origin)?;
     if fields.len() > FIELDS_MAX {
         let message = format!(
@@ -92,6 +80,29 @@ pub(super) fn compile_signal(
         positions,
         mark: declared.mark,
     })
+}
+
+/// Says of each field how its values are counted.
+fn choose_tallies(
+    declared: &SignalDecl,
+    origin: Origin<'_>,
+    fields: &mut [Field],
+) -> Result<(), LoadError> {
+    let chosen = [
+        (&declared.by, TallyKind::By),
+        (&declared.top, TallyKind::Top),
+    ];
+    for (names, tally) in chosen {
+        for name in names {
+            let found = fields
+                .iter()
+                .position(|field| field.name == *name.get_ref());
+            let unknown = || unknown_field(origin, name, fields, declared.id.get_ref());
+            let at = found.ok_or_else(unknown)?;
+            fields[at].tally = tally;
+        }
+    }
+    Ok(())
 }
 
 /// The fields that hold positions.

@@ -142,11 +142,12 @@ fn the_text_of_the_api_is_the_file_of_the_job() {
 }
 
 fn text(lines: &[&str]) -> Reading {
-    let stamped: String = lines
+    let stamped: Vec<String> = lines
         .iter()
         .enumerate()
         .map(|(at, line)| format!("2026-03-14T23:18:{at:02}.0000000Z {line}\n"))
         .collect();
+    let stamped = stamped.concat();
     let folder = Folder::with("0_job.txt", format!("\u{feff}{stamped}"));
     super::read(&folder.path().join("0_job.txt"))
 }

@@ -17,7 +17,7 @@ const LINES_MAX: usize = 500;
 
 /// What a layer may name of the crate beside itself. `layer` is all of it, `layer::Item` only that.
 ///
-/// A layer to come (`layout`, `engine`, `replay`) is one more row.
+/// A layer to come (`layout`, `replay`) is one more row.
 const LAYERS: &[(&str, &[&str])] = &[
     ("vocab", &[]),
     ("profile", &[]),
@@ -102,9 +102,11 @@ const LAYERS: &[(&str, &[&str])] = &[
             "streams", "rules", "outcome", "wrappers", "analysis",
         ],
     ),
+    ("engine", &["time", "vocab"]),
     (
         "cli",
         &[
+            "engine",
             "pipeline",
             "profile",
             "report",
@@ -143,12 +145,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load", "parsers/declared"]),
     ("quick_xml", &["parsers/ci/"]),
-    ("serde_json", &["parsers/ci/", "report/"]),
+    ("serde_json", &["engine/", "parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),
+    ("stateright", &["engine/cas/check/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
     ("terminal_size", &["cli/"]),
-    ("toml", &["rules/", "layout/"]),
+    ("toml", &["rules/", "layout/", "engine/"]),
     ("walkdir", &["intake/", "layout/"]),
     ("xxhash_rust", &["scan/", "parsers/wal/"]),
     ("zip", &["intake/archives/"]),

@@ -234,7 +234,7 @@ impl Leaf {
                     Print::Unsigned => number!(value.cast_unsigned()),
                     Print::Date => out.extend_from_slice(&date(i64::from(value))),
                     Print::Plain | Print::Stamp { .. } | Print::Uuid | Print::Text => {
-                        number!(value)
+                        number!(value);
                     }
                 }
             }

@@ -1,0 +1,73 @@
+//! Where the inputs belong: the run, the node and the log of each.
+
+use std::collections::BTreeMap;
+
+use super::sniffing::Sniffed;
+use super::tables;
+use super::wal::Wals;
+use crate::intake::{Artifact, Names, Place, Role, place_all, place_beside};
+
+/// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
+/// node of a log.
+pub(super) fn places(
+    artifacts: &[Artifact],
+    wals: &mut Wals,
+    is_segment: &[bool],
+    sniffed: &mut [Sniffed],
+    names: &Names,
+) -> Vec<Place> {
+    let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
+        .filter(|&at| !is_segment[at])
+        .partition(|&at| sniffed[at].export.is_some());
+    let (logs, others): (Vec<usize>, Vec<usize>) = rest
+        .into_iter()
+        .partition(|&at| sniffed[at].format.is_some());
+    let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
+    let streams: Vec<(usize, Option<usize>)> = logs
+        .iter()
+        .flat_map(|&at| match sniffed[at].logs.len() {
+            0 => vec![(at, None)],
+            count => (0..count).map(|log| (at, Some(log))).collect(),
+        })
+        .collect();
+    let told = |&(at, log): &(usize, Option<usize>)| match log {
+        Some(log) => sniffed[at].logs[log].node.as_deref(),
+        None => sniffed[at].node.as_deref(),
+    };
+    let told: Vec<Option<&str>> = streams.iter().map(told).collect();
+    let path = |&(at, log): &(usize, Option<usize>)| {
+        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
+        file.unwrap_or(&artifacts[at])
+    };
+    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
+    let all = place_all(&paths, &told, names);
+    let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
+    for ((at, log), place) in streams.into_iter().zip(all) {
+        if let Some(log) = log {
+            sniffed[at].logs[log].put(place.clone());
+        }
+        placed.entry(at).or_insert(place);
+    }
+    let beside: Vec<(&Artifact, &Place)> = placed
+        .iter()
+        .map(|(&at, place)| (&artifacts[at], place))
+        .collect();
+    let mut places = wals.place(artifacts, &beside, names);
+    let exports = exports
+        .iter()
+        .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
+    places.extend(tables::places(artifacts, exports, &beside, names));
+    let seen = place_beside(&of(&others), &beside, names);
+    places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
+        let place = Place {
+            run,
+            node,
+            log: String::new(),
+            role: Role::Main,
+            piece: None,
+        };
+        (at, place)
+    }));
+    places.extend(placed);
+    places.into_values().collect()
+}

@@ -1,0 +1,145 @@
+//! `casdiag replay`: scenarios, their files, and the same run for the same seed.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use casdiag::engine::cas::{PartInfo, Scenario, What};
+use casdiag::engine::scenarios::BUILT_IN;
+use serde_json::Value;
+
+use super::{run, scenario, total};
+use crate::product::{Folder, casdiag, repository};
+
+#[test]
+fn every_scenario_file_comes_with_the_program() {
+    let files: BTreeSet<String> = fs::read_dir(repository("samples/scenarios"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let built_in: BTreeSet<String> = BUILT_IN.iter().map(|it| format!("{}.toml", it.0)).collect();
+    assert_eq!(files, built_in);
+    let listed = casdiag(&["replay"]);
+    for (name, text) in BUILT_IN {
+        let scenario = Scenario::read(name, text).unwrap();
+        assert!(!scenario.expect.is_empty(), "{name} expects something");
+        assert!(listed.out.contains(&scenario.what), "{name}");
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_run_and_another_seed_is_another() {
+    let scenario = scenario("attach-partition", str::to_owned);
+    let hashes: Vec<u64> = std::thread::scope(|scope| {
+        let runs = [1, 1, 2].map(|seed| {
+            let scenario = &scenario;
+            scope.spawn(move || run(scenario, "v1", seed).hash())
+        });
+        runs.map(|it| it.join().unwrap()).to_vec()
+    });
+    assert_eq!(hashes[0], hashes[1]);
+    assert_ne!(hashes[0], hashes[2]);
+}
+
+#[test]
+fn a_fault_that_is_turned_off_leaves_the_workload_as_it_is() {
+    let with = scenario("attach-partition", str::to_owned);
+    let without = scenario("attach-partition", |it| {
+        it.replace("share = ", "share = 0 #")
+    });
+    let parts = |scenario: &Scenario| -> Vec<String> {
+        let run = run(scenario, "v2", 1);
+        run.world.parts.iter().map(PartInfo::name).collect()
+    };
+    let (with, without) = (parts(&with), parts(&without));
+    // The same parts were asked for, in the same order, until a write failed for the fault.
+    assert!(with.len() > 400);
+    assert_eq!(with, without);
+}
+
+#[test]
+fn a_run_is_summed_up_for_people_and_for_machines() {
+    let text = casdiag(&["replay", "relink-smoke"]);
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(text.out.contains("relinks finished"));
+    assert!(text.out.contains("All servers have the same parts"));
+    let json = casdiag(&["replay", "relink-smoke", "--format", "json"]);
+    let value: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(value["nodes"][1]["counts"]["relinks finished"], 1);
+    assert_eq!(value["converged"], true);
+    assert!(
+        value["promises"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|it| it["kept"] == true)
+    );
+}
+
+#[test]
+fn a_scenario_of_ones_own_runs_and_a_broken_one_is_located() {
+    let own = "what = \"Mine.\"\nuntil-s = 5\n[[load]]\nkind = \"insert\"\nnodes = [0]\nevery = { fixed = 1_000_000 }\nto-s = 4\n";
+    let folder = Folder::with("mine.toml", own);
+    let path = folder.path().join("mine.toml");
+    let ran = casdiag(&["replay", path.to_str().unwrap(), "--fixes", "A"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("under v1+A, seed 1"), "{}", ran.out);
+    for (text, says) in [
+        (own.replace("insert", "insrt"), "insrt"),
+        (
+            own.replace("nodes = [0]", "nodes = [7]"),
+            "server 7 is named, and there are 2",
+        ),
+        (format!("nodes = 0\n{own}"), "nodes must be from 1 to 16"),
+        (
+            format!("variant = \"v9\"\n{own}"),
+            "no variant or fix is called v9",
+        ),
+    ] {
+        let folder = Folder::with("mine.toml", &text);
+        let path = folder.path().join("mine.toml");
+        let ran = casdiag(&["replay", path.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
+    let ran = casdiag(&["replay", "no-such-scenario"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("relink-smoke"), "{}", ran.err);
+}
+
+#[test]
+fn a_broken_protocol_ends_with_the_exit_code_of_a_finding() {
+    let ran = casdiag(&[
+        "replay",
+        "source-gone",
+        "--variant",
+        "promote-before-plus-one",
+    ]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(
+        ran.out.contains("BROKEN: a confirm is sent only after"),
+        "{}",
+        ran.out
+    );
+}
+
+/// Every refusal has one answer at its source or one confirm that was lost, whatever happens.
+#[test]
+fn the_books_of_every_scenario_balance() {
+    for (name, text) in BUILT_IN {
+        let scenario = Scenario::read(name, text).unwrap();
+        if scenario.soak.is_some() || scenario.until_s > 1000 {
+            continue;
+        }
+        let run = run(&scenario, "v1", 1);
+        let answered = total(&run, What::Unknown) + total(&run, What::No);
+        let lost = total(&run, What::ConfirmLost);
+        let refused = total(&run, What::Refused);
+        // At the end some receivers have the answer and are still aborting.
+        let under_way = answered + lost - refused;
+        let slots = scenario.nodes * (scenario.fetch_slots + scenario.common_slots);
+        assert!(
+            under_way <= u64::try_from(slots).unwrap(),
+            "{name}: {under_way}"
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! Every order of events in a small world: broken protocols are caught, sound ones are not.
+
+use casdiag::engine::cas::check::{ARRIVES, Bounds, Checked, IN_VAIN, IN_VAIN_AND_ARRIVES, check};
+use casdiag::engine::cas::{Variant, Violation};
+
+/// States that no search here comes near.
+const STATES: usize = 5_000_000;
+
+/// One attempt and no eviction: enough for every counterexample, and seconds.
+fn bounds() -> Bounds {
+    Bounds {
+        evictions: 0,
+        attempts: 1,
+        ..Bounds::default()
+    }
+}
+
+fn checked(variant: &str, bounds: Bounds) -> Checked {
+    let checked = check(Variant::parse(variant).unwrap(), bounds, STATES, 1);
+    assert!(checked.is_complete, "{variant}");
+    checked
+}
+
+/// The shortest way to break a promise.
+fn trace(checked: &Checked, violation: Violation) -> Option<&[String]> {
+    let (_, what) = Violation::ALL.iter().find(|it| it.0 == violation).unwrap();
+    let finding = checked.findings.iter().find(|it| it.what == *what).unwrap();
+    finding.trace.as_deref()
+}
+
+/// The shortest way to something that is possible.
+fn possible<'c>(checked: &'c Checked, what: &str) -> Option<&'c [String]> {
+    let finding = checked.findings.iter().find(|it| it.what == what).unwrap();
+    finding.trace.as_deref()
+}
+
+#[test]
+fn a_yes_from_a_row_whose_removal_is_durable_promotes_over_a_deleted_blob() {
+    let checked = checked("naive-yes", bounds());
+    assert!(trace(&checked, Violation::YesWithoutRow).is_some());
+    let trace = trace(&checked, Violation::PromotedOverDeleted).unwrap();
+    assert!(trace.len() <= 12, "{trace:?}");
+    let at = |text: &str| trace.iter().position(|it| it.contains(text)).unwrap();
+    // The collector decides, only then the receiver's +1 comes, and the source still says yes.
+    let removal = at("removal of the reference of the part is durable");
+    assert!(removal < at("about to be deleted"));
+    assert!(at("about to be deleted") < at("own reference (+1)"));
+    assert!(at("own reference (+1)") < at("answers yes"));
+    assert!(trace.last().unwrap().contains("deletes the blob"));
+}
+
+#[test]
+fn a_confirm_before_the_plus_one_promotes_over_a_deleted_blob() {
+    let checked = checked("promote-before-plus-one", bounds());
+    let trace = trace(&checked, Violation::PromotedOverDeleted).unwrap();
+    assert!(trace.len() <= 12, "{trace:?}");
+}
+
+#[test]
+fn bytes_after_an_open_promotion_bind_a_reference_twice() {
+    let checked = checked("bytes-after-unresolved", bounds());
+    let open = trace(&checked, Violation::BytesWhileOpen).unwrap();
+    assert!(open.len() <= 12, "{open:?}");
+    let rebound = trace(&checked, Violation::Rebound).unwrap();
+    assert!(rebound.len() <= 12, "{rebound:?}");
+}
+
+#[test]
+fn no_order_of_events_breaks_a_sound_protocol() {
+    // Nothing is attached and nothing is refused four times here: C1, C3 and D are v1.
+    for variant in ["v0", "v1", "v2", "A", "E", "ckpt-coalesce"] {
+        let checked = checked(variant, bounds());
+        assert!(checked.is_sound(), "{variant}: {:?}", checked.findings);
+        assert!(possible(&checked, ARRIVES).is_some(), "{variant}");
+    }
+}
+
+#[test]
+fn an_eviction_or_a_restart_breaks_nothing_either() {
+    let evicted = Bounds {
+        evictions: 1,
+        faults: 0,
+        ..bounds()
+    };
+    let restarted = Bounds {
+        restarts: 1,
+        faults: 0,
+        rounds: 2,
+        ..bounds()
+    };
+    for (variant, bounds) in [("v1", evicted), ("v2", evicted), ("v2", restarted)] {
+        let checked = checked(variant, bounds);
+        assert!(checked.is_sound(), "{variant}: {:?}", checked.findings);
+    }
+}
+
+#[test]
+fn bytes_after_a_true_no_can_be_asked_for_in_vain_and_the_covering_part_still_comes() {
+    let two = Bounds {
+        attempts: 2,
+        faults: 0,
+        rounds: 2,
+        ..bounds()
+    };
+    let checked = checked("B", two);
+    assert!(checked.is_sound(), "{:?}", checked.findings);
+    let in_vain = possible(&checked, IN_VAIN).unwrap();
+    let no = in_vain.iter().position(|it| it.contains("answers no"));
+    let asks = in_vain
+        .iter()
+        .position(|it| it.contains("asks for the bytes"));
+    assert!(no.is_some() && no < asks, "{in_vain:?}");
+    assert!(possible(&checked, IN_VAIN_AND_ARRIVES).is_some());
+}
