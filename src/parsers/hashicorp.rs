@@ -39,7 +39,8 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = head::first_line(line);
     let line = line.strip_prefix(b"    ").unwrap_or(line);
     let length = match line.get(10)? {
-        b'T' if head::is_dated(line, b'-') => {
+        // A longer fraction is that of a job's log, which may show such lines of another tool.
+        b'T' if head::is_dated(line, b'-') && !line.get(23)?.is_ascii_digit() => {
             // `2022-11-15T22:41:23.546Z`, `...-0700`
             19 + line[19..].iter().take(16).position(|b| *b == b' ')?
         }

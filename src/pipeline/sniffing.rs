@@ -5,7 +5,7 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::{Format, ci, sniff};
+use crate::parsers::{Format, ci, claimed, sniff};
 use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
 
@@ -78,8 +78,19 @@ fn job_log(
     encoding: Encoding,
     declared: &[Format],
 ) -> Option<Sniffed> {
-    let logs = wrapped::logs(artifact, sample, is_document(&artifact.path), declared);
-    let format = logs.first()?.format;
+    let is_document = is_document(&artifact.path);
+    let logs = wrapped::logs(artifact, sample, is_document, declared);
+    let format = match logs.first() {
+        Some(log) => log.format,
+        // A system's own stamps may be like a job's.
+        None if is_document => return None,
+        None => {
+            let (heads, format) = claimed(sample, declared)?;
+            let lines = sample.split(|byte| *byte == b'\n');
+            let lines = lines.filter(|line| !line.is_empty()).count();
+            (2 * heads > lines).then_some(format)?
+        }
+    };
     Some(Sniffed {
         format: Some(format),
         node: format.only_node(sample),

@@ -191,6 +191,8 @@ impl<'s> Fold<'s> {
         let scan = &scanned.scan;
         let seen = &mut self.tally.seen;
         seen.note(self.format);
+        seen.zones.0 |= scan.zones.0;
+        seen.zones.1 |= scan.zones.1;
         if scan.records > 0 {
             seen.note_kept(self.format);
         }
@@ -209,9 +211,6 @@ impl<'s> Fold<'s> {
         if self.is_log() {
             self.tally.unparsed_lines += scan.unparsed_lines;
         }
-        let (zoned, unzoned) = &mut self.tally.seen.zones;
-        *zoned |= scan.zones.0;
-        *unzoned |= scan.zones.1;
         if let Some(version) = scan.version {
             let text = String::from_utf8_lossy(version.of(&scanned.block.bytes)).into_owned();
             if !self.tally.process.versions.contains(&text) {
