@@ -8,6 +8,8 @@ use crate::vocab::Level;
 pub struct Record<'a> {
     /// When the server's clock says it happened; `None` for formats without stamps.
     pub time: Option<Timestamp>,
+    /// Whether the stamp names its zone: `time` is then what a clock in UTC showed.
+    pub utc: bool,
     /// The node that the line itself names; empty where the file's path does.
     pub node: &'a [u8],
     /// The level as printed, [`Level::None`] when the word is unknown.
@@ -29,6 +31,7 @@ impl<'a> Record<'a> {
     pub fn bare(message: &'a [u8], rest: &'a [u8]) -> Self {
         Self {
             time: None,
+            utc: false,
             node: b"",
             level: Level::None,
             thread: 0,

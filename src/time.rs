@@ -46,8 +46,8 @@ pub const DAY: i64 = 24 * 60 * MINUTE;
 impl Timestamp {
     /// Reads `YYYY.MM.DD HH:MM:SS.uuuuuu` (26 bytes) at the start of `text`; `None` if a digit or a range is wrong.
     ///
-    /// The separators between date fields may be `.` or `-`, the one between date and time a space or `T`, and the
-    /// fraction may be absent or shorter: the number of bytes read is returned.
+    /// The separators between date fields may be `.`, `-` or `/`, the one between date and time a space or `T`, the one
+    /// before the fraction `.` or `,`, and the fraction may be absent or shorter: the number of bytes read is returned.
     pub fn read(text: &[u8]) -> Option<(Self, usize)> {
         let head: &[u8; 19] = text.first_chunk()?;
         let (tens, units) = (head[17].wrapping_sub(b'0'), head[18].wrapping_sub(b'0'));
@@ -59,6 +59,23 @@ impl Timestamp {
         let (fraction, length) = fraction(&text[19..]);
         let micros = minute + i64::from(second) * SECOND + fraction;
         Some((Self(micros), 19 + length))
+    }
+
+    /// Reads the same with a zone behind it, as `Z`, `+0200`, `+02:00` or `+02`, with or without a space: the stamp that a
+    /// clock in UTC showed, whether there was a zone, and the number of bytes read.
+    pub fn read_zoned(text: &[u8]) -> Option<(Self, bool, usize)> {
+        let (stamp, length) = Self::read(text)?;
+        let behind = &text[length..];
+        let spaces = usize::from(matches!(behind, [b' ', b'+' | b'-', ..]));
+        match offset(&behind[spaces..]) {
+            Some((shift, zone)) => Some((Self(stamp.0 - shift), true, length + spaces + zone)),
+            None => Some((stamp, false, length)),
+        }
+    }
+
+    /// The microseconds of a fraction such as `.5` at the start of `text`; 0 without one.
+    pub fn read_fraction(text: &[u8]) -> i64 {
+        fraction(text).0
     }
 
     /// Reads the `YYYY.MM.DD HH:MM:SS.uuuuuu` that a head begins with: digits are known to stand where they must.
@@ -191,7 +208,7 @@ fn minute(text: &[u8; 16]) -> Option<i64> {
 
 fn read_minute(text: &[u8; 16]) -> Option<i64> {
     let (date, clock): ([u8; 8], [u8; 8]) = (word(text, 0), word(text, 8));
-    let digits_fit = is_between(*text, *b"0000-00-00 00:00", *b"9999.99.99T99:99");
+    let digits_fit = is_between(*text, *b"0000-00-00 00:00", *b"9999/99/99T99:99");
     if !digits_fit || text[4] != text[7] || !matches!(text[10], b' ' | b'T') {
         return None;
     }
@@ -235,6 +252,26 @@ fn pairs(digits: [u8; 8]) -> [u8; 8] {
     ((digits & DIGITS).wrapping_mul(10) + ((digits >> 8) & DIGITS)).to_le_bytes()
 }
 
+/// The offset from UTC in microseconds that `Z`, `+0200`, `+02:00` or `+02` at the start of `text` names, and its length.
+pub(crate) fn offset(text: &[u8]) -> Option<(i64, usize)> {
+    let sign = match text.first()? {
+        b'Z' => return Some((0, 1)),
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let two = |at: usize| match text.get(at..at + 2) {
+        Some([tens @ b'0'..=b'9', units @ b'0'..=b'9']) => {
+            Some(i64::from(tens - b'0') * 10 + i64::from(units - b'0'))
+        }
+        _ => None,
+    };
+    let hours = two(1)?;
+    let colon = usize::from(text.get(3) == Some(&b':'));
+    let (minutes, length) = two(3 + colon).map_or((0, 3), |minutes| (minutes, 5 + colon));
+    (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * MINUTE, length))
+}
+
 /// The number that the digits at the start of `word` write, and how many they are; `None` for none and for eight.
 #[inline]
 pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
@@ -258,7 +295,7 @@ pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
 /// The microseconds of `.d{1,9}` at the start of `text`, and its length; further digits than six are dropped.
 #[inline]
 fn fraction(text: &[u8]) -> (i64, usize) {
-    if text.first() != Some(&b'.') {
+    if !matches!(text.first(), Some(b'.' | b',')) {
         return (0, 0);
     }
     let digits = text[1..]
@@ -284,7 +321,7 @@ fn fraction(text: &[u8]) -> (i64, usize) {
 
 /// Days since 1970-01-01 of a civil date, by the era arithmetic of the proleptic Gregorian calendar.
 #[inline]
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let shifted = if month <= 2 { year - 1 } else { year };
     let era = shifted.div_euclid(400);
     let year_of_era = shifted.rem_euclid(400);
@@ -316,11 +353,16 @@ impl Zone {
             .map(Self::Named)
     }
 
+    /// The zone of stamps that name theirs: they are read as instants.
+    pub fn utc() -> Self {
+        Self::Named(chrono_tz::UTC)
+    }
+
     /// The zone of a fixed offset from UTC in whole hours, under its `Etc/` name; unknown for any other.
     pub fn of_offset(minutes: i64) -> Self {
         let hours = minutes / 60;
         if minutes == 0 {
-            return Self::Named(chrono_tz::UTC);
+            return Self::utc();
         }
         if minutes % 60 != 0 {
             return Self::Unknown;
@@ -449,6 +491,34 @@ mod tests {
             "2026.01",
         ] {
             assert_eq!(Timestamp::read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_zone_behind_a_stamp_makes_it_an_instant() {
+        let utc = Timestamp::read(b"2026-07-01 10:00:00.5").unwrap().0;
+        for (text, length) in [
+            ("2026-07-01T10:00:00.5Z rest", 22),
+            ("2026-07-01T12:00:00.500+0200", 28),
+            ("2026/07/01 15:30:00,500 +05:30]", 30),
+            ("2026-07-01 02:00:00.500000-08", 29),
+        ] {
+            assert_eq!(
+                Timestamp::read_zoned(text.as_bytes()),
+                Some((utc, true, length)),
+                "{text}"
+            );
+        }
+        for text in [
+            "2026-07-01 10:00:00.5",
+            "2026-07-01 10:00:00.5 - INFO",
+            "2026-07-01 10:00:00.5+99",
+        ] {
+            assert_eq!(
+                Timestamp::read_zoned(text.as_bytes()),
+                Some((utc, false, 21)),
+                "{text}"
+            );
         }
     }
 

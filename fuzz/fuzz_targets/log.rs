@@ -5,7 +5,8 @@ use casdiag::scan::{BlockContext, Scanner};
 use casdiag::time::Period;
 
 /// Reads the bytes record by record, and then as a block of a log.
-pub fn read(format: Format, bytes: &[u8]) {
+pub fn read(format: &str, bytes: &[u8]) {
+    let format = Format::from_name(format).expect("a registered format");
     for line in bytes.split_inclusive(|&b| b == b'\n') {
         let stamp = format.stamp(line);
         let Some(record) = format.parse(line) else {
@@ -14,7 +15,7 @@ pub fn read(format: Format, bytes: &[u8]) {
         };
         assert!(format.is_head(line));
         assert!(record.time.is_none() || stamp.is_some());
-        if let Some(exception) = exception::of(&record) {
+        if let Some(exception) = format.exception(&record) {
             assert!(exception.text_at <= record.message.len());
             let further = std::iter::once(record.rest);
             exception::nested(&record, exception, further, |code| assert_ne!(code, exception.code));

@@ -4,7 +4,6 @@
 mod log;
 mod rule_base;
 
-use casdiag::parsers::Format;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| log::read(Format::Soak, bytes));
+fuzz_target!(|bytes: &[u8]| log::read("soak-output", bytes));

@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&[outer, inner, mode], file)) = bytes.split_first_chunk::<3>() else {
         return;
     };
-    detect(file, &|sample| claimed(sample).map_or(0, |(lines, _)| lines));
+    detect(file, &|sample| claimed(sample, &[]).map_or(0, |(lines, _)| lines));
     let layer = |number: u8| {
         let spec = &WRAPPERS[usize::from(number) % WRAPPERS.len()];
         Layer::of(spec, [LOGGER].into_iter()).expect("a logger's line tells its keys")

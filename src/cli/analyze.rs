@@ -93,7 +93,8 @@ pub(super) fn analyzed(
         let seen = report.inputs.len();
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
-             (main log, err.log, rotated pieces), logs of HA controllers, standard errors of servers, core files, write-ahead logs, and results of tests, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             (main log, err.log, rotated pieces), logs of ZooKeeper, etcd, NuRaft, Consul, Vault and Nomad, NATS, MongoDB, CockroachDB, TiKV and HA controllers, \
+             standard errors of servers, core files, write-ahead logs, and results of tests, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;

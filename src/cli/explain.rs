@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     if is_stdin(&file) {
         return Err("the standard input is read once, and this reads twice; name a file".into());
     }
-    let record = pipeline::record_at(&file, line)?;
+    let record = pipeline::record_at(&file, line, &base)?;
     let roots = if arguments.paths.is_empty() {
         vec![file]
     } else {

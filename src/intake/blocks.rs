@@ -40,10 +40,13 @@ pub struct Block {
     pub origin: Option<Box<Origin>>,
 }
 
+/// Says whether a line starts a record.
+type IsHead = Box<dyn Fn(&[u8]) -> bool + Send>;
+
 /// Cuts a reader into blocks.
 pub struct BlockReader {
     reader: Box<dyn Read + Send>,
-    is_head: fn(&[u8]) -> bool,
+    is_head: IsHead,
     limits: Limits,
     /// The first `filled` bytes are read and not yet handed out; they begin where the next block does. What lies behind
     /// is room that was zeroed once, when the memory was new.
@@ -57,10 +60,14 @@ pub struct BlockReader {
 
 impl BlockReader {
     /// Starts at the beginning of `reader`. `is_head` says whether a line starts a record.
-    pub fn new(reader: Box<dyn Read + Send>, is_head: fn(&[u8]) -> bool, limits: Limits) -> Self {
+    pub fn new(
+        reader: Box<dyn Read + Send>,
+        is_head: impl Fn(&[u8]) -> bool + Send + 'static,
+        limits: Limits,
+    ) -> Self {
         Self {
             reader,
-            is_head,
+            is_head: Box::new(is_head),
             limits,
             pending: Vec::new(),
             filled: 0,
@@ -87,7 +94,7 @@ impl BlockReader {
             if self.ended {
                 break self.filled;
             }
-            if let Some(cut) = last_head(self.read(), self.is_head) {
+            if let Some(cut) = last_head(self.read(), &self.is_head) {
                 break cut;
             }
             if self.filled >= self.limits.record_bytes {
@@ -149,7 +156,7 @@ impl BlockReader {
 }
 
 /// Where the last head after the first byte begins.
-fn last_head(bytes: &[u8], is_head: fn(&[u8]) -> bool) -> Option<usize> {
+fn last_head(bytes: &[u8], is_head: &IsHead) -> Option<usize> {
     memchr::memrchr_iter(b'\n', bytes)
         .map(|at| at + 1)
         .find(|&start| is_head(&bytes[start..]))
@@ -171,7 +178,7 @@ mod tests {
         };
         let mut reader = BlockReader::new(
             Box::new(Cursor::new(text)),
-            |line| line.first() == Some(&b'#'),
+            |line: &[u8]| line.first() == Some(&b'#'),
             limits,
         );
         std::iter::from_fn(|| reader.next(Vec::new()))

@@ -12,10 +12,19 @@
     reason = "a part of a head takes longer to hand over than to read"
 )]
 
-use super::sample_lines;
+use super::{Spec, sample_lines};
 use crate::record::Record;
 use crate::time::{Timestamp, WORD, is_between, short_number, word};
 use crate::vocab::Level;
+
+/// The text log of servers and keepers.
+pub(super) static SPEC: Spec = Spec {
+    has_codes: true,
+    sample_path: "node/clickhouse-server.log",
+    stamp: Some(stamp),
+    claims: Some(claims),
+    ..Spec::log("clickhouse", is_head, parse)
+};
 
 /// `YYYY.MM.DD HH:MM:SS.uuuuuu`.
 const STAMP_BYTES: usize = 26;
@@ -42,6 +51,11 @@ pub(super) fn is_head(line: &[u8]) -> bool {
     start & is_between(word(head, 14), word(LOWEST, 14), word(HIGHEST, 14))
 }
 
+/// The stamp of a head.
+fn stamp(line: &[u8]) -> Option<Timestamp> {
+    Timestamp::read(line).map(|(at, _)| at)
+}
+
 /// Reads one record, known to begin with a head: the head's fields, the message on the head's line, and the rest.
 #[inline(always)]
 pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
@@ -53,6 +67,7 @@ pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         fields.unwrap_or((after, (0, b"", Level::None, b"")));
     Some(Record {
         time,
+        utc: false,
         node: b"",
         level,
         thread,
@@ -171,7 +186,7 @@ const fn repeated(byte: u8) -> u128 {
 }
 
 /// How many heads a sample holds.
-pub(super) fn claims(sample: &[u8]) -> usize {
+fn claims(sample: &[u8]) -> usize {
     sample_lines(sample)
         .filter(|line| is_head(line.trim_ascii_start()))
         .count()
@@ -183,7 +198,7 @@ mod tests {
     use crate::parsers::Format;
 
     fn read(line: &str) -> Record<'_> {
-        Format::ClickHouse.parse(line.as_bytes()).unwrap()
+        Format::CLICKHOUSE.parse(line.as_bytes()).unwrap()
     }
 
     #[test]

@@ -11,20 +11,32 @@
 //! [xce-test-ha] FAIL: round 19: worker-resync job ...
 //! ```
 
-use super::sample_lines;
+use super::{Absence, Spec, head, sample_lines};
 use crate::record::Record;
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
+/// The controllers' log.
+pub(super) static SPEC: Spec = Spec {
+    nodes_in_lines: true,
+    dateless: true,
+    always_levels: false,
+    has_codes: true,
+    absence: Absence::OfFile("no ha-controller of it is here"),
+    stamp: Some(stamp),
+    claims: Some(claims),
+    ..Spec::log("ha-controller", is_head, parse)
+};
+
 /// `HH:MM:SS,mmm ` at the start of a line.
 const STAMP_BYTES: usize = 13;
 
-pub(super) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     stamp(line).is_some() || is_harness(line)
 }
 
 /// The stamp of a line: the time of day, on the first day there is.
-pub(super) fn stamp(line: &[u8]) -> Option<Timestamp> {
+fn stamp(line: &[u8]) -> Option<Timestamp> {
     let spaced = line.get(12) == Some(&b' ');
     spaced.then(|| Timestamp::read_time_of_day(line)).flatten()
 }
@@ -34,13 +46,13 @@ fn is_harness(line: &[u8]) -> bool {
     line.starts_with(b"[xce-") || line.starts_with(b"worker: xcecli ")
 }
 
-pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let bare = Record::bare(line, rest);
     let Some(time) = stamp(line) else {
         return is_harness(line).then_some(bare);
     };
-    let (node, body) = word(&line[STAMP_BYTES..]);
-    let (first, after) = word(body);
+    let (node, body) = head::word(&line[STAMP_BYTES..]);
+    let (first, after) = head::word(body);
     let (level, body) = level(first).map_or((Level::None, body), |level| (level, after));
     let (logger, message) = match memchr::memmem::find(body, b": ") {
         Some(at) => (&body[..at], &body[at + 2..]),
@@ -56,32 +68,19 @@ pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     })
 }
 
-/// The first word, and what follows the space after it.
-fn word(text: &[u8]) -> (&[u8], &[u8]) {
-    match memchr::memchr(b' ', text) {
-        Some(at) => (&text[..at], text[at + 1..].trim_ascii_start()),
-        None => (text, b""),
-    }
-}
-
+/// A level's word, in brackets or with a colon or neither; in capitals, as text begins with small words.
 fn level(word: &[u8]) -> Option<Level> {
     let inner = word
         .strip_prefix(b"[")
         .and_then(|w| w.strip_suffix(b"]"))
         .unwrap_or(word);
-    Some(match inner.strip_suffix(b":").unwrap_or(inner) {
-        b"FATAL" => Level::Fatal,
-        b"ERROR" | b"ERR" => Level::Error,
-        b"WARN" | b"WARNING" => Level::Warning,
-        b"INFO" => Level::Information,
-        b"DEBUG" | b"DBG" => Level::Debug,
-        b"TRACE" => Level::Trace,
-        _ => return None,
-    })
+    let inner = inner.strip_suffix(b":").unwrap_or(inner);
+    let is_upper = inner.iter().all(u8::is_ascii_uppercase);
+    head::level(inner).filter(|_| is_upper)
 }
 
 /// Lines with such a stamp and a node's name after it, and lines of the harness.
-pub(super) fn claims(sample: &[u8]) -> usize {
+fn claims(sample: &[u8]) -> usize {
     let claimed = |line: &&[u8]| {
         let named = line.get(STAMP_BYTES).is_some_and(u8::is_ascii_alphabetic);
         (named && stamp(line).is_some()) || is_harness(line)

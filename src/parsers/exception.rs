@@ -223,7 +223,7 @@ mod tests {
     use crate::parsers::Format;
 
     fn code_and_text(line: &str) -> Option<(u32, String)> {
-        let record = Format::ClickHouse.parse(line.as_bytes()).unwrap();
+        let record = Format::CLICKHOUSE.parse(line.as_bytes()).unwrap();
         of(&record).map(|e| {
             (
                 e.code,
@@ -309,7 +309,7 @@ mod tests {
             "Error",
             "TCPHandler: Code: 279. DB::Exception: All tries failed. Log: \n\nCode: 210. a\nCode: 209. b\nCode: 209. c\n",
         );
-        let record = Format::ClickHouse.parse(text.as_bytes()).unwrap();
+        let record = Format::CLICKHOUSE.parse(text.as_bytes()).unwrap();
         let mut codes = Vec::new();
         nested(&record, of(&record).unwrap(), rest(&record), |code| {
             codes.push(code);
@@ -319,7 +319,7 @@ mod tests {
             "Error",
             "executeQuery: Code: 6. DB::Exception: No (in query: SELECT 'Code: 210. x')",
         );
-        let record = Format::ClickHouse.parse(text.as_bytes()).unwrap();
+        let record = Format::CLICKHOUSE.parse(text.as_bytes()).unwrap();
         nested(&record, of(&record).unwrap(), rest(&record), |code| {
             panic!("{code} is the query's")
         });
@@ -358,7 +358,7 @@ mod tests {
         }
         let nested_in = |message: &str, further: &str| {
             let line = at("Error", message);
-            let record = Format::ClickHouse.parse(line.as_bytes()).unwrap();
+            let record = Format::CLICKHOUSE.parse(line.as_bytes()).unwrap();
             let further = std::iter::once(further.as_bytes());
             let mut codes = Vec::new();
             nested(&record, of(&record).unwrap(), further, |code| {

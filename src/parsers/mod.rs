@@ -2,157 +2,92 @@
 //!
 //! Cutting and reading are separate: [`Format::is_head`] finds where records start, [`Format::parse`] reads one. So a stack
 //! trace is continuation lines and not a failure, and a file may be cut anywhere at a head.
+//!
+//! A format is one file with a [`Spec`] and one line in [`FORMATS`]; a rules file declares further ones ([`declared`]).
 
 pub mod ci;
-pub mod clickhouse;
+mod clickhouse;
+mod cockroach;
 mod controller;
 mod core_dump;
+pub mod declared;
+mod etcd;
 pub mod exception;
+mod hashicorp;
+mod head;
+mod json;
+mod mongo;
+mod nats;
+mod nuraft;
 mod soak;
+mod spec;
+mod stamps;
 mod stderr;
 pub mod tables;
+mod tikv;
 pub mod wal;
+mod zookeeper;
+
+use std::cmp::Ordering;
+use std::fmt;
+
+pub use spec::{Absence, Spec};
 
 use crate::record::Record;
 use crate::time::Timestamp;
+use exception::Exception;
 
-/// A known format of text logs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// The text log of `ClickHouse` servers and keepers, all eras.
-    ClickHouse,
-    /// What a server process wrote to its standard error.
-    Stderr,
-    /// The image of a process that died: an ELF core.
-    CoreDump,
-    /// The log of an HA controller.
-    Controller,
-    /// What the soak harness of a content-addressed cluster prints.
-    Soak,
-    /// The rows of an exported system table.
-    Table,
-}
+/// A format of text logs: one that is registered here, or one that a rules file declares.
+///
+/// It is a handle that is copied into every block and every signal.
+#[derive(Clone, Copy)]
+pub struct Format(&'static Spec);
 
-/// What is registered of a format.
-#[derive(Debug)]
-pub struct Spec {
-    /// The format.
-    pub format: Format,
-    /// Its name in `inputs[].format` and in `rules.toml`.
-    pub name: &'static str,
-    /// Whether its records are log records: they enter `records.total`.
-    pub counts_records: bool,
-    /// Whether its lines name their node, and have a time of day without a date.
-    pub nodes_in_lines: bool,
-    /// How many bytes are read at all; `None` for the whole file.
-    pub head_bytes: Option<u64>,
-    /// Whether a line starts a record.
-    pub is_head: fn(&[u8]) -> bool,
-    /// Reads a record from its head's line, without the line's end, and the lines after it.
-    parse: for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>,
-    /// How many of the sample's lines it claims.
-    claims: fn(&[u8]) -> usize,
-}
-
-/// Every format, in the order in which ties of sniffing are decided.
-pub const FORMATS: &[Spec] = &[
-    Spec {
-        format: Format::ClickHouse,
-        name: "clickhouse",
-        counts_records: true,
-        nodes_in_lines: false,
-        head_bytes: None,
-        is_head: clickhouse::is_head,
-        parse: clickhouse::parse,
-        claims: clickhouse::claims,
-    },
-    Spec {
-        format: Format::Stderr,
-        name: "server-stderr",
-        counts_records: false,
-        nodes_in_lines: false,
-        head_bytes: None,
-        is_head: stderr::is_head,
-        parse: line_record,
-        claims: stderr::claims,
-    },
-    Spec {
-        format: Format::CoreDump,
-        name: "core-dump",
-        counts_records: false,
-        nodes_in_lines: false,
-        head_bytes: Some(core_dump::HEAD_BYTES),
-        is_head: core_dump::is_head,
-        parse: core_dump::parse,
-        claims: core_dump::claims,
-    },
-    Spec {
-        format: Format::Controller,
-        name: "ha-controller",
-        counts_records: true,
-        nodes_in_lines: true,
-        head_bytes: None,
-        is_head: controller::is_head,
-        parse: controller::parse,
-        claims: controller::claims,
-    },
-    Spec {
-        format: Format::Soak,
-        name: "soak-output",
-        counts_records: false,
-        nodes_in_lines: false,
-        head_bytes: None,
-        is_head: soak::is_head,
-        parse: line_record,
-        claims: soak::claims,
-    },
-    Spec {
-        format: Format::Table,
-        name: "system-table",
-        counts_records: false,
-        nodes_in_lines: false,
-        head_bytes: None,
-        is_head: tables::line::is_head,
-        parse: tables::line::parse,
-        claims: tables::line::claims,
-    },
+/// Every registered format, in the order in which ties of sniffing are decided.
+pub const FORMATS: &[Format] = &[
+    Format(&clickhouse::SPEC),
+    Format(&stderr::SPEC),
+    Format(&core_dump::SPEC),
+    Format(&controller::SPEC),
+    Format(&soak::SPEC),
+    Format(&zookeeper::SPEC),
+    Format(&etcd::SPEC),
+    Format(&nuraft::SPEC),
+    Format(&hashicorp::SPEC),
+    Format(&nats::SPEC),
+    Format(&mongo::SPEC),
+    Format(&cockroach::SPEC),
+    Format(&tikv::SPEC),
+    Format(&tables::line::SPEC),
 ];
 
 impl Format {
+    /// The text log of `ClickHouse`: the format of a signal that names none, and of an empty log.
+    pub const CLICKHOUSE: Self = Self(&clickhouse::SPEC);
+
+    /// The rows of an exported system table.
+    pub const TABLE: Self = Self(&tables::line::SPEC);
+
     /// What is registered of this format.
     pub fn spec(self) -> &'static Spec {
-        match self {
-            Self::ClickHouse => &FORMATS[0],
-            Self::Stderr => &FORMATS[1],
-            Self::CoreDump => &FORMATS[2],
-            Self::Controller => &FORMATS[3],
-            Self::Soak => &FORMATS[4],
-            Self::Table => &FORMATS[5],
-        }
-    }
-
-    /// Its place in [`FORMATS`].
-    pub fn index(self) -> usize {
-        self as usize
+        self.0
     }
 
     /// The format registered under a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        FORMATS
-            .iter()
-            .find(|spec| spec.name == name)
-            .map(|spec| spec.format)
+        FORMATS.iter().copied().find(|format| format.0.name == name)
     }
 
     /// Whether a line starts a record. `line` begins at the first byte of a line and may reach beyond it.
     #[inline]
     pub fn is_head(self, line: &[u8]) -> bool {
-        match self {
-            // Asked for every line of the largest logs: a call through a pointer would cost more than the answer.
-            Self::ClickHouse => clickhouse::is_head(line),
-            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak | Self::Table => {
-                (self.spec().is_head)(line)
-            }
+        // Asked for every line of the largest logs: a call through a pointer would cost more than the answer.
+        if std::ptr::eq(self.0, &clickhouse::SPEC) {
+            return clickhouse::is_head(line);
+        }
+        match self.0.declared {
+            None => (self.0.is_head)(line),
+            Some(declared) => declared.is_head(line),
         }
     }
 
@@ -176,25 +111,33 @@ impl Format {
         let (line, rest) = bytes.split_at(head_bytes);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match self {
-            Self::ClickHouse => clickhouse::parse(line, rest),
-            Self::Stderr | Self::CoreDump | Self::Controller | Self::Soak | Self::Table => {
-                (self.spec().parse)(line, rest)
-            }
+        if std::ptr::eq(self.0, &clickhouse::SPEC) {
+            return clickhouse::parse(line, rest);
+        }
+        match self.0.declared {
+            None => (self.0.parse)(line, rest),
+            Some(declared) => declared.parse(line, rest),
         }
     }
 
     /// The stamp of the head that `line` begins with.
     pub fn stamp(self, line: &[u8]) -> Option<Timestamp> {
-        match self {
-            Self::ClickHouse | Self::Table => Timestamp::read(line).map(|(at, _)| at),
-            Self::Stderr | Self::CoreDump | Self::Soak => None,
-            Self::Controller => controller::stamp(line),
+        match self.0.stamp {
+            Some(stamp) => stamp(line),
+            None => self.parse(line).and_then(|record| record.time),
         }
     }
-}
 
-impl Format {
+    /// The exception that a record of this format is.
+    #[inline]
+    pub fn exception(self, record: &Record<'_>) -> Option<Exception> {
+        if self.0.has_codes {
+            exception::of(record)
+        } else {
+            None
+        }
+    }
+
     /// The node that the lines of a sample name, if the format's lines do and these name one only.
     pub fn only_node(self, sample: &[u8]) -> Option<String> {
         let mut nodes = sample_lines(sample)
@@ -206,20 +149,62 @@ impl Format {
             .all(|node| node == first)
             .then(|| String::from_utf8_lossy(first).into_owned())
     }
+
+    /// How many lines of a sample it claims.
+    fn claims(self, sample: &[u8]) -> usize {
+        match self.0.claims {
+            Some(claims) => claims(sample),
+            None => sample_lines(sample)
+                .filter(|line| self.is_head(line))
+                .count(),
+        }
+    }
 }
 
-/// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any.
-pub fn sniff(sample: &[u8]) -> Option<Format> {
-    claimed(sample).map(|(_, format)| format)
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Format {}
+
+impl Ord for Format {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Two formats of one name never meet in one rule base.
+        let place = |format: &Self| std::ptr::from_ref(format.0).addr();
+        self.0
+            .name
+            .cmp(other.0.name)
+            .then_with(|| place(self).cmp(&place(other)))
+    }
+}
+
+impl PartialOrd for Format {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+/// Tells the format of a file from its first bytes: the one that claims most lines; `None` if none claims any. Those that
+/// a rules file declares are asked first: who declares one knows the file.
+pub fn sniff(sample: &[u8], declared: &[Format]) -> Option<Format> {
+    claimed(sample, declared).map(|(_, format)| format)
 }
 
 /// The format that claims most lines of a sample, and how many; `None` if none claims any.
-pub fn claimed(sample: &[u8]) -> Option<(usize, Format)> {
+pub fn claimed(sample: &[u8], declared: &[Format]) -> Option<(usize, Format)> {
     let mut best: Option<(usize, Format)> = None;
-    for spec in FORMATS {
-        let claimed = (spec.claims)(sample);
+    for &format in declared.iter().chain(FORMATS) {
+        let claimed = format.claims(sample);
         if claimed > 0 && best.is_none_or(|(most, _)| claimed > most) {
-            best = Some((claimed, spec.format));
+            best = Some((claimed, format));
         }
     }
     best

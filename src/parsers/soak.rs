@@ -8,7 +8,14 @@
 //! Its lines have no stamps and are no log records; signals match them so that what a test saw stands beside what the
 //! servers logged. Its totals and its failure.json are not read here.
 
-use super::sample_lines;
+use super::{Absence, Spec, line_record, sample_lines};
+
+/// The output of the harness.
+pub(super) static SPEC: Spec = Spec {
+    absence: Absence::OfFile("no soak-output of it is here"),
+    sample_path: "soak.log",
+    ..Spec::lines("soak-output", is_head, line_record, claims)
+};
 
 /// Beginnings that only this harness prints.
 const BEGINNINGS: &[&[u8]] = &[
@@ -18,11 +25,11 @@ const BEGINNINGS: &[&[u8]] = &[
     b"WORKLOAD FAILURE: ",
 ];
 
-pub(super) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
 }
 
-pub(super) fn claims(sample: &[u8]) -> usize {
+fn claims(sample: &[u8]) -> usize {
     let claimed = |line: &&[u8]| BEGINNINGS.iter().any(|start| line.starts_with(start));
     sample_lines(sample).filter(claimed).count()
 }

@@ -9,7 +9,15 @@
 //! The last is what compose prints where a container's output ends. Lines have neither a stamp nor a level; each is read as a record of its own so that signals may match it, but none
 //! enters `records.total`.
 
-use super::sample_lines;
+use super::{Absence, Spec, line_record, sample_lines};
+
+/// The standard error of a server.
+pub(super) static SPEC: Spec = Spec {
+    beside: Some("clickhouse"),
+    absence: Absence::OfFile("the server's standard error is not here"),
+    sample_path: "node/stderr.log",
+    ..Spec::lines("server-stderr", is_head, line_record, claims)
+};
 
 /// Beginnings that only a server's standard error has.
 const BEGINNINGS: &[&[u8]] = &[
@@ -24,7 +32,7 @@ const BEGINNINGS: &[&[u8]] = &[
     b"WARNING: MemorySanitizer: ",
 ];
 
-pub(super) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
 }
 

@@ -8,8 +8,9 @@ use super::tables;
 use super::wrapped::{self, Wrapped};
 use crate::intake::{self, Artifact, Block, BlockReader, Bounds, Limits};
 use crate::layout::Choice;
-use crate::parsers::{Format, exception, sniff};
+use crate::parsers::{Format, sniff};
 use crate::record::Record;
+use crate::rules::RuleBase;
 use crate::signals::Subject;
 use crate::wrappers::{StreamReader, TableReader, holds};
 
@@ -28,8 +29,7 @@ impl RecordAt {
     pub fn with<T>(&self, look: impl FnOnce(Subject<'_, '_>) -> T) -> Option<T> {
         let record: Record<'_> = self.format.parse(&self.bytes)?;
         let start = record.message_at(&self.bytes);
-        // A row only echoes exceptions.
-        let exception = exception::of(&record).filter(|_| self.format != Format::Table);
+        let exception = self.format.exception(&record);
         Some(look(Subject {
             record: &record,
             exception,
@@ -40,9 +40,9 @@ impl RecordAt {
 }
 
 /// Finds the record that line `line` of a file, from 1, belongs to.
-pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
+pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, Error> {
     let found = intake::walk(&[path.to_path_buf()], Bounds::default(), &|name, start| {
-        useful(name, start, &Choice::Detect)
+        useful(name, start, &Choice::Detect, rules)
     })?;
     let fault = |why| Error::Line {
         path: path.display().to_string(),
@@ -55,18 +55,23 @@ pub fn record_at(path: &Path, line: u64) -> Result<RecordAt, Error> {
         _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
     };
     let (sample, _) = artifact.sample()?;
-    if let Some(export) = tables::export(artifact, &sample) {
+    if let Some(export) = tables::export(artifact, &sample, &rules.formats) {
         return in_table(artifact, &export, line)?
             .ok_or_else(|| fault("the line belongs to no row"));
     }
-    let logs = wrapped::logs(artifact, &sample, false);
+    let logs = wrapped::logs(artifact, &sample, false, &rules.formats);
     if !logs.is_empty() {
         return in_logs(artifact, &logs, line)?
             .ok_or_else(|| fault("the line belongs to no record"));
     }
-    let format = sniff(&sample).ok_or_else(|| fault("the file is of no known format"))?;
+    let format =
+        sniff(&sample, &rules.formats).ok_or_else(|| fault("the file is of no known format"))?;
     let (reader, _) = artifact.open()?;
-    let mut blocks = BlockReader::new(reader, format.spec().is_head, Limits::default());
+    let mut blocks = BlockReader::new(
+        reader,
+        move |line: &[u8]| format.is_head(line),
+        Limits::default(),
+    );
     let mut first = 1;
     while let Some(block) = blocks.next(Vec::new()) {
         let lines =

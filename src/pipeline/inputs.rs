@@ -65,11 +65,11 @@ pub(super) struct Read {
 }
 
 /// Tells every artifact's format and place.
-pub(super) fn look(found: Found, plan: &Plan) -> Looked {
+pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
     let mut sniffed: Vec<Sniffed> = found
         .artifacts
         .par_iter()
-        .map(|artifact| sniffed(artifact, plan.for_tests))
+        .map(|artifact| sniffed(artifact, plan.for_tests, &rules.formats))
         .collect();
     let is_log = |at: usize| sniffed[at].format.is_some();
     let mut wals = Wals::among(&found.artifacts, is_log, &plan.layout);

@@ -130,7 +130,7 @@ pub struct Progress {
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
     let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
-        sniffing::useful(name, start, &plan.layout)
+        sniffing::useful(name, start, &plan.layout, rules)
     })?;
     analyze_found(plan, found, &[], rules, progress)
 }
@@ -151,7 +151,7 @@ pub fn analyze_found(
             threads: plan.threads,
             source,
         })?;
-    let looked = pool.install(|| inputs::look(found, plan));
+    let looked = pool.install(|| inputs::look(found, plan, rules));
     progress.total.store(looked.bytes(), Ordering::Relaxed);
     let tests = match plan.listing {
         Some(_) => Vec::new(),

@@ -142,7 +142,7 @@ impl<'p> NodeReader<'p> {
             let reading = log.reading(source.stream == 0);
             return Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, self.limits)));
         }
-        let is_head = source.format.spec().is_head;
+        let is_head = move |line: &[u8]| source.format.is_head(line);
         Blocks::Plain(Box::new(BlockReader::new(reader, is_head, self.limits)))
     }
 

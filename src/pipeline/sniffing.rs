@@ -5,7 +5,8 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::{Format, ci, sniff};
+use crate::parsers::{Format, ci, claimed, sniff};
+use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
 
 /// What the first bytes of an artifact tell.
@@ -37,19 +38,21 @@ const DOCUMENTS: &[&str] = &[
 /// Looks at the beginning of an artifact.
 ///
 /// Unless the question is what became of tests, what stands among logs is read as a log alone.
-pub(super) fn sniffed(artifact: &Artifact, for_tests: bool) -> Sniffed {
+pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format]) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
             let form = ci::sniff(&sample);
             let form = form.filter(|spec| for_tests || !spec.form.stands_in_logs());
             let (form, other) = match form {
                 // Results of tests quote logs and tables; what a soak or a dying server prints is both.
-                Some(spec) if !spec.form.stands_in_logs() => job_log(artifact, &sample, encoding)
-                    .filter(|_| spec.form == ci::Form::ActionsLog)
-                    .map_or((form, Sniffed::unknown(encoding)), |log| {
-                        (form.filter(|_| for_tests), log)
-                    }),
-                _ => (form, log_or_table(artifact, &sample, encoding)),
+                Some(spec) if !spec.form.stands_in_logs() => {
+                    job_log(artifact, &sample, encoding, declared)
+                        .filter(|_| spec.form == ci::Form::ActionsLog)
+                        .map_or((form, Sniffed::unknown(encoding)), |log| {
+                            (form.filter(|_| for_tests), log)
+                        })
+                }
+                _ => (form, log_or_table(artifact, &sample, encoding, declared)),
             };
             let start = match other.export {
                 Some(_) => Vec::new(),
@@ -69,9 +72,25 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool) -> Sniffed {
 }
 
 /// The log that a job's log or a container's holds, if most of its lines are one's: nothing else tells the two apart.
-fn job_log(artifact: &Artifact, sample: &[u8], encoding: Encoding) -> Option<Sniffed> {
-    let logs = wrapped::logs(artifact, sample, is_document(&artifact.path));
-    let format = logs.first()?.format;
+fn job_log(
+    artifact: &Artifact,
+    sample: &[u8],
+    encoding: Encoding,
+    declared: &[Format],
+) -> Option<Sniffed> {
+    let is_document = is_document(&artifact.path);
+    let logs = wrapped::logs(artifact, sample, is_document, declared);
+    let format = match logs.first() {
+        Some(log) => log.format,
+        // A system's own stamps may be like a job's.
+        None if is_document => return None,
+        None => {
+            let (heads, format) = claimed(sample, declared)?;
+            let lines = sample.split(|byte| *byte == b'\n');
+            let lines = lines.filter(|line| !line.is_empty()).count();
+            (2 * heads > lines).then_some(format)?
+        }
+    };
     Some(Sniffed {
         format: Some(format),
         node: format.only_node(sample),
@@ -81,18 +100,23 @@ fn job_log(artifact: &Artifact, sample: &[u8], encoding: Encoding) -> Option<Sni
 }
 
 /// The log or the table that begins with a sample.
-fn log_or_table(artifact: &Artifact, sample: &[u8], encoding: Encoding) -> Sniffed {
+fn log_or_table(
+    artifact: &Artifact,
+    sample: &[u8],
+    encoding: Encoding,
+    declared: &[Format],
+) -> Sniffed {
     let is_document = is_document(&artifact.path);
-    let export = tables::export(artifact, sample);
+    let export = tables::export(artifact, sample, declared);
     if export.as_ref().is_some_and(Export::is_sure) {
         return exported(export, encoding);
     }
-    let logs = wrapped::logs(artifact, sample, is_document);
+    let logs = wrapped::logs(artifact, sample, is_document, declared);
     if logs.is_empty() && export.as_ref().is_some_and(|it| it.table.is_some()) {
         return exported(export, encoding);
     }
     let turned = || {
-        sniff(sample)
+        sniff(sample, declared)
             .filter(|_| !is_document)
             .and_then(|it| wrapped::turned(it, sample))
     };
@@ -103,7 +127,7 @@ fn log_or_table(artifact: &Artifact, sample: &[u8], encoding: Encoding) -> Sniff
     };
     let format = match logs.first() {
         Some(log) => Some(log.format),
-        None => sniff(sample)
+        None => sniff(sample, declared)
             .filter(|_| !is_document)
             .or_else(|| empty_log(artifact, sample)),
     };
@@ -145,16 +169,17 @@ fn exported(export: Option<Export>, encoding: Encoding) -> Sniffed {
 }
 
 /// How many bytes of something of that name that begins like this are ever read.
-pub(super) fn useful(name: &str, start: &[u8], choice: &Choice) -> u64 {
+pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase) -> u64 {
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
-    let is_known =
-        ci::sniff(start).is_some() || tables::is_table(name, start) || wrapped::is_wrapped(start);
+    let is_known = ci::sniff(start).is_some()
+        || tables::is_table(name, start, &rules.formats)
+        || wrapped::is_wrapped(start, &rules.formats);
     if is_known {
         return u64::MAX;
     }
-    sniff(start).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+    sniff(start, &rules.formats).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Whether a file quotes logs and is none: a ticket, a report, a table.
@@ -177,7 +202,7 @@ fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> 
 fn empty_log(artifact: &Artifact, sample: &[u8]) -> Option<Format> {
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
     let is_log = name.to_ascii_lowercase().ends_with(".log") && name.contains("clickhouse");
-    (sample.is_empty() && is_log).then_some(Format::ClickHouse)
+    (sample.is_empty() && is_log).then_some(Format::CLICKHOUSE)
 }
 
 pub(super) fn fault(kind: ProblemKind, error: &dyn std::error::Error) -> InputFault {

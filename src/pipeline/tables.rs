@@ -30,19 +30,20 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Whether a file of that name that begins like this is a table.
-pub(super) fn is_table(name: &str, start: &[u8]) -> bool {
-    told(name, start).is_some()
+pub(super) fn is_table(name: &str, start: &[u8], declared: &[Format]) -> bool {
+    told(name, start, declared).is_some()
 }
 
-fn told(name: &str, start: &[u8]) -> Option<Sniffed> {
+fn told(name: &str, start: &[u8], declared: &[Format]) -> Option<Sniffed> {
     let told = sniff(start, name)?;
-    let is_log = is_drawn(told.form) && claimed(start).is_some_and(|(lines, _)| lines >= LOG_LINES);
+    let is_log = is_drawn(told.form)
+        && claimed(start, declared).is_some_and(|(lines, _)| lines >= LOG_LINES);
     (!is_log).then_some(told)
 }
 
 /// The table that a file is.
-pub(super) fn export(artifact: &Artifact, sample: &[u8]) -> Option<Export> {
-    let told = told(&artifact.path, sample)?;
+pub(super) fn export(artifact: &Artifact, sample: &[u8], declared: &[Format]) -> Option<Export> {
+    let told = told(&artifact.path, sample, declared)?;
     let (mut table, mut columns) = (told.table, told.columns);
     if told.form == Form::Parquet {
         // Its columns are named at its end.
@@ -76,8 +77,8 @@ impl Export {
     /// What its rows are read as; nothing where nobody knows the table.
     pub(super) fn format(&self) -> Option<Format> {
         Some(match self.table?.rows {
-            Rows::Records => Format::ClickHouse,
-            Rows::Counters { .. } | Rows::Facts => Format::Table,
+            Rows::Records => Format::CLICKHOUSE,
+            Rows::Counters { .. } | Rows::Facts => Format::TABLE,
         })
     }
 }
@@ -127,9 +128,10 @@ pub(super) fn places<'e>(
         run,
         node,
         log: "system".to_owned(),
-        role: match export.format() {
-            Some(Format::ClickHouse) => Role::View,
-            Some(_) | None => Role::Main,
+        role: if export.format() == Some(Format::CLICKHOUSE) {
+            Role::View
+        } else {
+            Role::Main
         },
         piece: None,
     };

@@ -37,17 +37,25 @@ pub(super) struct Wrapped {
 }
 
 /// How many lines of a text are of a known format.
-fn claims(sample: &[u8]) -> usize {
-    claimed(sample).map_or(0, |(lines, _)| lines)
+fn claims(sample: &[u8], declared: &[Format]) -> usize {
+    claimed(sample, declared).map_or(0, |(lines, _)| lines)
 }
 
 /// Whether a file that begins like this holds wrapped logs.
-pub(super) fn is_wrapped(start: &[u8]) -> bool {
-    !detect(start, &claims).logs.is_empty()
+pub(super) fn is_wrapped(start: &[u8], declared: &[Format]) -> bool {
+    !detect(start, &|text| claims(text, declared))
+        .logs
+        .is_empty()
 }
 
 /// The logs of a file if it is wrapped; `is_document` if only such a file is believed that is nothing else.
-pub(super) fn logs(artifact: &Artifact, sample: &[u8], is_document: bool) -> Vec<Wrapped> {
+pub(super) fn logs(
+    artifact: &Artifact,
+    sample: &[u8],
+    is_document: bool,
+    declared: &[Format],
+) -> Vec<Wrapped> {
+    let claims = |text: &[u8]| claims(text, declared);
     let mut detected = detect(sample, &claims);
     if detected.logs.is_empty() || (is_document && !detected.is_most) {
         return Vec::new();
@@ -58,7 +66,8 @@ pub(super) fn logs(artifact: &Artifact, sample: &[u8], is_document: bool) -> Vec
     {
         detected = survey(reader, detected, &claims);
     }
-    let logs = detected.logs.into_iter().filter_map(wrapped);
+    let logs = detected.logs.into_iter();
+    let logs = logs.filter_map(|log| wrapped(log, declared));
     let mut logs: Vec<(Wrapped, Option<String>)> = logs.collect();
     let paths: BTreeSet<String> = logs.iter().filter_map(|(_, path)| path.clone()).collect();
     let shared = shared_folder(&paths);
@@ -72,12 +81,12 @@ pub(super) fn logs(artifact: &Artifact, sample: &[u8], is_document: bool) -> Vec
     logs.into_iter().map(|(log, _)| log).collect()
 }
 
-fn wrapped(log: Unwrapped) -> Option<(Wrapped, Option<String>)> {
+fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<String>)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let format = if log.is_text_log() {
-        Format::ClickHouse
+        Format::CLICKHOUSE
     } else {
-        sniff(&log.sample)?
+        sniff(&log.sample, declared)?
     };
     let path = log.path().map(text);
     let key = log.key();

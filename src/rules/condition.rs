@@ -117,6 +117,13 @@ impl Scene<'_> {
         u64::try_from(self.nodes.iter().filter(|node| fits(node)).count()).unwrap_or(u64::MAX)
     }
 
+    /// Whether what runs on a node is such that it could log what a counter counts: the coordination service beside a server
+    /// logs nothing of the server's.
+    pub(super) fn could_log(&self, counter: usize, node: &NodeTally) -> bool {
+        let signal = self.counters[counter].signal;
+        signal.is_none_or(|signal| observe::concerns(self.signals.signal(signal), node))
+    }
+
     fn observable(&self, counter: usize) -> bool {
         let Some(signal) = self.counters[counter].signal else {
             return !self.nodes.is_empty() && self.nodes.iter().all(|node| node.seen.wal);
@@ -218,8 +225,9 @@ impl CountTest {
 /// Whether one node has any of `counters`, and another that has none was observed when it began.
 fn alone(scene: &Scene<'_>, counters: &[usize]) -> bool {
     let has = |node: &NodeTally| counters.iter().any(|&at| node.counters[at].all.count > 0);
+    let could = |node: &&&NodeTally| counters.iter().any(|&at| scene.could_log(at, node));
     let (with, without): (Vec<&NodeTally>, Vec<&NodeTally>) =
-        scene.nodes.iter().partition(|node| has(node));
+        scene.nodes.iter().filter(could).partition(|node| has(node));
     let [one] = with[..] else { return false };
     let spans = counters.iter().filter_map(|&at| one.counters[at].all.span);
     let Some(begun) = spans.map(|(first, _)| first).min() else {

@@ -1,7 +1,6 @@
 //! What a node says of its process: version, build, starts, zone.
 
 use super::WalProblem;
-use crate::parsers::Format;
 use crate::signals::SignalSet;
 use crate::signals::tally::NodeTally;
 use crate::time::{Timestamp, Zone};
@@ -65,9 +64,16 @@ impl Environment {
                 .first()
                 .and_then(|name| Zone::from_name(name))
         });
-        let undated = tally.seen.has(Format::Controller) && !tally.seen.has(Format::ClickHouse);
+        // Formats without stamps say nothing of a clock.
+        let logs = || {
+            let formats = tally.seen.formats.iter().map(|format| format.spec());
+            formats.filter(|spec| spec.counts_records)
+        };
+        let undated = logs().next().is_some() && logs().all(|spec| spec.dateless);
         let zone = if undated {
             Zone::Dateless
+        } else if tally.seen.zones == (true, false) {
+            Zone::utc()
         } else if given == Zone::Unknown {
             named.unwrap_or_default()
         } else {

@@ -35,12 +35,14 @@ pub fn trace_record(
     signals.dedup();
     let trace = |&index: &u16| {
         let signal = base.signals.signal(index);
-        let checks = if signal.format == format {
+        let checks = if signal.formats.contains(&format) {
             signal.trace(subject)
         } else {
+            let names = signal.formats.iter().map(|format| format.spec().name);
+            let names: Vec<&str> = names.collect();
             let text = format!(
                 "the file's format is {}: it is {}",
-                signal.format.spec().name,
+                names.join(" or "),
                 format.spec().name
             );
             vec![Check {

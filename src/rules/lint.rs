@@ -24,7 +24,10 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
     for signal in &base.declared.signal {
         let id = signal.id.get_ref();
         let compiled = base.signals.signals().iter().find(|known| known.id == *id);
-        let is_text = compiled.is_some_and(|signal| signal.format.spec().head_bytes.is_none());
+        let is_text = compiled.is_some_and(|signal| {
+            let mut formats = signal.formats.iter();
+            formats.all(|format| format.spec().head_bytes.is_none())
+        });
         let needs_text = is_text && (!signal.templates.is_empty() || signal.table.is_some());
         if signal.samples.is_empty() && needs_text {
             fault(id, "has no positive sample".to_owned());

@@ -33,6 +33,7 @@ pub use observe::{COLLECT, concerns, obstacle};
 pub use samples::{Sample, SampleKind, samples};
 pub use wal::{WAL_MEASURES, WalProblem};
 
+use crate::parsers::Format;
 use crate::scan::Families;
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally, StallWatch};
@@ -47,6 +48,8 @@ pub const SILENCE_MEASURES: &[&str] = &["duration-s", "node"];
 /// A compiled rule base.
 #[derive(Debug)]
 pub struct RuleBase {
+    /// The formats that it declares.
+    pub formats: Vec<Format>,
     /// The signals, with their automata.
     pub signals: SignalSet,
     /// How codes are split.

@@ -1,6 +1,6 @@
 //! Whether a signal would have been seen on a node, had it occurred.
 
-use crate::parsers::Format;
+use crate::parsers::{Absence, Format};
 use crate::signals::Signal;
 use crate::signals::tally::NodeTally;
 use crate::vocab::Level;
@@ -13,10 +13,11 @@ pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
     if let Some(row) = &signal.row {
         return node.exported.has(&row.table);
     }
-    match signal.format {
-        Format::ClickHouse | Format::Stderr | Format::CoreDump => node.seen.has(Format::ClickHouse),
-        Format::Controller | Format::Soak | Format::Table => node.seen.has(signal.format),
-    }
+    let written = |format: &Format| {
+        let beside = format.spec().beside.and_then(Format::from_name);
+        node.seen.has(beside.unwrap_or(*format))
+    };
+    signal.formats.iter().any(written)
 }
 
 /// Why `signal` could not have been seen on `node`; `None` if it could.
@@ -25,23 +26,18 @@ pub fn obstacle(signal: &Signal, node: &NodeTally) -> Option<String> {
         let missing = !node.exported.has(&row.table);
         return missing.then(|| format!("no export of its system.{} is here", row.table));
     }
-    if node.seen.has_nothing_of(signal.format) {
-        let name = signal.format.spec().name;
+    let here = signal.formats.iter().find(|format| node.seen.has(**format));
+    let format = here.or_else(|| signal.formats.first())?;
+    if node.seen.has_nothing_of(*format) {
+        let name = format.spec().name;
         return Some(format!("no {name} record of it lies in the time asked for"));
     }
-    match signal.format {
-        Format::Stderr => {
-            let missing = !node.seen.has(Format::Stderr);
-            missing.then(|| "the server's standard error is not here".to_owned())
-        }
-        Format::CoreDump => Some("the folder that cores are written to is not here".to_owned()),
-        Format::Controller | Format::Soak | Format::Table => {
-            let missing = !node.seen.has(signal.format);
-            missing.then(|| format!("no {} of it is here", signal.format.spec().name))
-        }
-        Format::ClickHouse => {
+    match format.spec().absence {
+        Absence::OfFile(missing) => (!node.seen.has(*format)).then(|| missing.to_owned()),
+        Absence::Nothing(why) => Some(why.to_owned()),
+        Absence::OfLevel => {
             let loudest = Level::ALL.into_iter().find(|level| signal.admits(*level))?;
-            if !node.seen.has(Format::ClickHouse) {
+            if !node.seen.has(*format) {
                 return Some("no log of it is here".to_owned());
             }
             if !node.seen.main && !node.seen.err && node.seen.excerpt {

@@ -40,28 +40,18 @@ pub enum SampleKind {
     Silent,
 }
 
-/// The file a signal's sample lines stand in, by format.
-fn sample_path(format: &str) -> &'static str {
-    match format {
-        "server-stderr" => "node/stderr.log",
-        "ha-controller" => "node.log",
-        "soak-output" => "soak.log",
-        _ => "node/clickhouse-server.log",
-    }
-}
-
 /// All samples of a base.
 pub fn samples(base: &RuleBase) -> Vec<Sample> {
     let mut all = Vec::new();
     for signal in &base.declared.signal {
-        let format = signal
-            .format
-            .as_ref()
-            .map_or("clickhouse", |format| format.get_ref());
-        let path = signal.table.as_ref().map_or_else(
-            || sample_path(format).to_owned(),
-            |table| format!("node/{}.jsonl", table.get_ref()),
-        );
+        let compiled = base.signals.index(signal.id.get_ref());
+        let formats = compiled.map(|index| &base.signals.signal(index).formats);
+        // A file's name says nothing of its format, but names the node; that of a table names the table.
+        let path = match (&signal.table, formats.map(Vec::as_slice)) {
+            (Some(table), _) => format!("node/{}.jsonl", table.get_ref()),
+            (None, Some([format])) => format.spec().sample_path.to_owned(),
+            (None, _) => "node.log".to_owned(),
+        };
         let sample = |name: String, line: &str, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
@@ -160,24 +150,35 @@ fn repeated(file: &SampleFile) -> String {
     out
 }
 
+/// How far into a line its stamp may begin.
+const STAMP_AT_MAX: usize = 48;
+
 /// A line with its stamp moved by `ms` within its day; a line without one as it is.
 fn later(line: &str, ms: u64) -> String {
-    let dated = Timestamp::read(line.as_bytes()).map(|(at, _)| (at, 11, '.', 6));
-    let undated = Timestamp::read_time_of_day(line.as_bytes()).map(|at| (at, 0, ',', 3));
-    let Some((at, day_end, separator, digits)) = dated.or(undated) else {
+    let bytes = line.as_bytes();
+    let mut places = 0..bytes.len().min(STAMP_AT_MAX);
+    let dated = places.find_map(|at| {
+        let (stamp, length) = Timestamp::read(&bytes[at..])?;
+        Some((stamp, at + 11, length - 11))
+    });
+    let undated = Timestamp::read_time_of_day(bytes).map(|at| (at, 0, 12));
+    let Some((at, start, length)) = dated.or(undated) else {
         return line.to_owned();
     };
     let micros = u64::try_from(at.0.rem_euclid(DAY)).unwrap_or(0) + ms * 1000;
-    let (seconds, fraction) = (
-        micros / 1_000_000,
-        micros % 1_000_000 / 10_u64.pow(6 - digits),
-    );
+    let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
     let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let (day, rest) = (&line[..day_end], &line[day_end + 9 + digits as usize..]);
-    format!(
-        "{day}{h:02}:{m:02}:{s:02}{separator}{fraction:0width$}{rest}",
-        width = digits as usize
-    )
+    let whole = format!("{h:02}:{m:02}:{s:02}");
+    let written = &line[start..start + length];
+    let moved = match written.as_bytes().get(8) {
+        Some(&separator) => {
+            let digits = format!("{fraction:06}000");
+            let separator = char::from(separator);
+            format!("{whole}{separator}{}", &digits[..(length - 9).min(9)])
+        }
+        None => whole,
+    };
+    format!("{}{moved}{}", &line[..start], &line[start + length..])
 }
 
 #[cfg(test)]
@@ -194,6 +195,14 @@ mod tests {
         assert_eq!(
             later("07:06:48,603 ctrl-2 x", 3_400),
             "07:06:52,003 ctrl-2 x"
+        );
+        assert_eq!(
+            later("[7] 2024/10/11 06:17:49.512209 [INF] x", 500),
+            "[7] 2024/10/11 06:17:50.012209 [INF] x"
+        );
+        assert_eq!(
+            later("raft2026/11/29 16:03:07 INFO: x", 60_000),
+            "raft2026/11/29 16:04:07 INFO: x"
         );
         assert_eq!(later("0. frame @ 0x1", 5), "0. frame @ 0x1");
     }

@@ -92,7 +92,7 @@ fn together(scene: &Scene<'_>, counter: usize, within: i64) -> bool {
     let nodes: Vec<Vec<Timestamp>> = scene
         .nodes
         .iter()
-        .filter(|node| node.seen.main || node.seen.err)
+        .filter(|node| (node.seen.main || node.seen.err) && scene.could_log(counter, node))
         .map(|node| sorted(node, counter))
         .collect();
     if nodes.len() < 2 {

@@ -1,6 +1,7 @@
 //! What scanning a block gives: counts of all its records, and an entry for whatever is more than a count.
 
 use super::{GrepCounts, Problem};
+use crate::record::Record;
 use crate::signals::{FIELDS_MAX, Span};
 use crate::time::{DAY, Timestamp};
 use crate::vocab::Level;
@@ -28,6 +29,8 @@ pub struct Scan {
     pub opened: Option<Timestamp>,
     /// The stamp of the last record that is not suspect.
     pub last_time: Option<Timestamp>,
+    /// Whether a stamp names its zone, and whether one does not.
+    pub zones: (bool, bool),
     /// The first and the last stamp in the order of lines.
     pub stamps: Option<(Timestamp, Timestamp)>,
     /// The noteworthy records in order.
@@ -104,6 +107,14 @@ pub struct Occurrence {
 }
 
 impl Scan {
+    /// Notes whether a record's stamp names its zone.
+    pub(super) fn see_zone(&mut self, record: &Record<'_>) {
+        if record.time.is_some() {
+            self.zones.0 |= record.utc;
+            self.zones.1 |= !record.utc;
+        }
+    }
+
     /// Moves every stamp by whole days: a log without dates goes on where the block before ended.
     pub fn postpone(&mut self, days: i64) {
         let by = |time: &mut Timestamp| time.0 += days * DAY;

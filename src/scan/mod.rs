@@ -135,6 +135,8 @@ struct Pass<'s, 'b> {
     context: BlockContext<'b>,
     /// Whether the format's lines name their node.
     nodes_in_lines: bool,
+    /// Whether its stamps are times of day.
+    dateless: bool,
     /// Whether records outside of a period are left out.
     in_period: bool,
     /// When the wrapper of the next record says that it was written.
@@ -160,6 +162,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             bytes,
             context,
             nodes_in_lines: context.format.spec().nodes_in_lines,
+            dateless: context.format.spec().dateless,
             in_period: scanner.period.is_bounded(),
             wrapped_at: None,
             scan: Scan {
@@ -242,7 +245,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             return;
         };
         record.time = record.time.or(self.wrapped_at);
-        if self.nodes_in_lines {
+        if self.dateless {
             self.date(record);
         }
         let record = &*record;
@@ -253,10 +256,11 @@ impl<'s, 'b> Pass<'s, 'b> {
         self.note_stamp(record.time);
         self.scan.records += 1;
         self.scan.levels[record.level.index()] += 1;
-        if record.level == Level::None && self.context.format == Format::ClickHouse {
+        if record.level == Level::None && self.context.format.spec().always_levels {
             self.problems.note(ProblemKind::UnknownLevel, line);
         }
-        let is_row = self.context.format == Format::Table;
+        self.scan.see_zone(record);
+        let is_row = self.context.format == Format::TABLE;
         if is_row {
             self.scan.widen(record.time);
         }
@@ -266,8 +270,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         let message_at = offset_in(self.bytes, record.message);
         let subject = Subject {
             record,
-            // What a row says of an exception is an echo of one that was logged elsewhere.
-            exception: if is_row { None } else { exception::of(record) },
+            exception: self.context.format.exception(record),
             whole: &self.bytes[message_at..end],
             ahead: &self.bytes[message_at..],
         };

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use super::literals::Literals;
 use super::signal::family;
 use super::{At, Signal, Span, Template};
+use crate::parsers::Format;
 use crate::parsers::exception::Exception;
-use crate::parsers::{FORMATS, Format, Spec};
 use crate::profile::{Cost, Profile};
 use crate::record::Record;
 use crate::vocab::Level;
@@ -26,8 +26,8 @@ pub(crate) const FIELDS_MAX: usize = 12;
 #[derive(Debug)]
 pub struct SignalSet {
     signals: Vec<Signal>,
-    /// By [`Format::index`] and level; nothing where no signal is of the format.
-    tables: Vec<Option<[LevelTable; Level::ALL.len()]>>,
+    /// By format and level; nothing where no signal is of the format.
+    tables: Vec<(Format, [LevelTable; Level::ALL.len()])>,
 }
 
 /// The signals that records of one level may be.
@@ -107,12 +107,21 @@ impl SignalSet {
     /// # Panics
     /// Never: the literals of compiled templates are neither empty nor larger than an automaton allows.
     pub fn new(signals: Vec<Signal>) -> Self {
-        let levels = |spec: &Spec| {
-            let format = spec.format;
-            let asked = signals.iter().any(|signal| signal.format == format);
-            asked.then(|| Level::ALL.map(|level| LevelTable::new(&signals, format, level)))
-        };
-        let tables = FORMATS.iter().map(levels).collect();
+        let mut formats: Vec<Format> = signals
+            .iter()
+            .flat_map(|signal| signal.formats.iter().copied())
+            .collect();
+        formats.sort_unstable();
+        formats.dedup();
+        let tables = formats
+            .into_iter()
+            .map(|format| {
+                (
+                    format,
+                    Level::ALL.map(|level| LevelTable::new(&signals, format, level)),
+                )
+            })
+            .collect();
         Self { signals, tables }
     }
 
@@ -145,7 +154,8 @@ impl SignalSet {
     ) {
         hits.found.clear();
         hits.missed.clear();
-        let Some(Some(levels)) = self.tables.get(format.index()) else {
+        let mut tables = self.tables.iter();
+        let Some((_, levels)) = tables.find(|(known, _)| *known == format) else {
             return;
         };
         let table = &levels[subject.record.level.index()];
@@ -324,7 +334,7 @@ impl LevelTable {
         let mut keys = Vec::new();
         let mut families = BTreeSet::new();
         for (index, signal) in (0u16..).zip(signals) {
-            if signal.format != format || !signal.admits(level) {
+            if !signal.formats.contains(&format) || !signal.admits(level) {
                 continue;
             }
             if signal.templates.is_empty() {

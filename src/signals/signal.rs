@@ -13,8 +13,8 @@ pub struct Signal {
     pub id: String,
     /// What it means, in one sentence.
     pub what: String,
-    /// The format of its records.
-    pub format: Format,
+    /// The formats in any of which its records may stand; at least one.
+    pub formats: Vec<Format>,
     /// The levels it may be logged at: bit n stands for [`Level::ALL`]`[n]`.
     pub levels: u16,
     /// The loggers it comes from; empty means any.

@@ -191,6 +191,8 @@ impl<'s> Fold<'s> {
         let scan = &scanned.scan;
         let seen = &mut self.tally.seen;
         seen.note(self.format);
+        seen.zones.0 |= scan.zones.0;
+        seen.zones.1 |= scan.zones.1;
         if scan.records > 0 {
             seen.note_kept(self.format);
         }
@@ -240,7 +242,7 @@ impl<'s> Fold<'s> {
     /// `forged`: what the other log says of it makes it suspect.
     pub(super) fn entry(&mut self, scanned: &Arc<Scanned>, entry: &Entry, forged: bool) {
         let suspect = entry.suspect || forged;
-        if self.format == Format::Table {
+        if self.format == Format::TABLE {
             self.row(scanned, entry);
             return;
         }
@@ -411,7 +413,7 @@ impl<'s> Fold<'s> {
             }
         }
         let is_listed = self.rules.listed.is_some();
-        let is_row = self.format == Format::Table;
+        let is_row = self.format == Format::TABLE;
         let evidence = || {
             if is_row {
                 row_evidence(scanned, entry)

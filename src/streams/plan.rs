@@ -150,7 +150,7 @@ mod tests {
         let source = |artifact| Source {
             artifact,
             stream: 0,
-            format: Format::ClickHouse,
+            format: Format::CLICKHOUSE,
             coarse: false,
             is_excerpt: false,
         };
@@ -175,7 +175,7 @@ mod tests {
         let source = |artifact| Source {
             artifact,
             stream: 0,
-            format: Format::ClickHouse,
+            format: Format::CLICKHOUSE,
             coarse: false,
             is_excerpt: false,
         };

@@ -243,6 +243,7 @@ fn the_reference_of_the_rules_file_names_every_key() {
     let files = [
         "src/rules/schema/mod.rs",
         "src/rules/schema/balance.rs",
+        "src/rules/schema/format.rs",
         "src/rules/schema/row.rs",
         "src/rules/schema/sample.rs",
         "src/rules/schema/strip.rs",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use casdiag::intake::Limits;
-use casdiag::parsers::{FORMATS, Format, sniff};
+use casdiag::parsers::{FORMATS, sniff};
 use casdiag::pipeline::Plan;
 use casdiag::report::model::Report;
 use proptest::collection::vec;
@@ -29,6 +29,26 @@ const PIECES: &[&str] = &[
     "{\"date\":1}\n",
     "==1==ERROR: AddressSanitizer: x\n",
     "\u{202e}\u{feff}ключ ",
+];
+
+/// A line of each form of each format.
+const LINES: &[&str] = &[
+    "2026.09.01 10:00:02.000000 [ 8 ] {q-1} <Error> executeQuery: Code: 60. DB::Exception: x. (UNKNOWN_TABLE)\n",
+    "07:06:45,520 ctrl-2 HA repl: standby[0] lsn=323 < stream_ceiling_lsn=342\n",
+    "2026-11-29 16:20:33,996 [myid:2] - WARN  [QuorumPeer[myid=2](plain=[0:0:0:0:0:0:0:0]:2181)(secure=disabled):Follower@129] - Got zxid\r\n",
+    "2015-08-19 07:02:55.942018 W | raft: c4d81f07be92a6e3 became leader at term 4\n340211\n",
+    "raft2026/11/29 16:03:07 INFO: found conflict at index 416 [existing term: 3]\n",
+    "2026-11-29T16:03:07.123Z\tinfo\traft\tetcdserver/zap_raft.go:77\t8211 became leader\t{\"a\": 1}\n",
+    "{\"level\":\"warn\",\"ts\":\"2026-11-29T16:03:07.123+0100\",\"caller\":\"wal/wal.go:805\",\"msg\":\"slow \\\"x\\\"\",\"took\":\"1.5s\"}\n",
+    "I230808 00:14:22.026821 312 [nuraft_w_0] src/handle_vote.cxx:134  request_prevote()  [PRE-VOTE INIT] my id 1\n",
+    "2022-11-15T14:41:23.546-0800 [WARN]  agent.server.raft: rejected: next=7\n  | more\n",
+    "{\"@level\":\"error\",\"@message\":\"failed to contact\",\"@module\":\"raft\",\"@timestamp\":\"2022-11-15T22:41:23.546000Z\",\"time\":\"5s\"}\n",
+    "    2017/05/12 13:54:42 [ERR] raft: Failed to take snapshot: x\n",
+    "[7] 2024/10/11 06:18:20.512209 [WRN] RAFT [Q7kTzWbe - _meta_] Falling behind\n",
+    "2019-01-02T15:04:05.123+0100 I  NETWORK  [listener] connection accepted from 10.0.0.7:40012\n",
+    "{\"t\":{\"$date\":\"2019-01-02T14:04:05.123+00:00\"},\"s\":\"D2\",  \"c\":\"REPL\",     \"id\":21764,   \"ctx\":\"conn12\",\"msg\":\"behind\",\"attr\":{\"by\":7}}\n",
+    "I210116 21:49:17.083093 14 1@cli/start.go:690 ⋮ [n1,s2] 23  node startup completed:\n",
+    "[2026/06/08 09:12:26.417 +08:00] [WARN] [raftlog_gc.rs:123] [\"gc raft log\"] [end_index=8830172] [thread_id=16]\n",
 ];
 
 fn piece() -> impl Strategy<Value = Vec<u8>> {
@@ -119,13 +139,36 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_parser_panic(bytes in vec(any::<u8>(), 0..400)) {
-        sniff(&bytes);
-        for spec in FORMATS {
+        sniff(&bytes, &[]);
+        for format in FORMATS {
             for start in 0..bytes.len().min(8) {
-                if spec.format.is_head(&bytes[start..]) {
-                    prop_assert!(spec.format.parse(&bytes[start..]).is_some(), "a head is a record");
+                if format.is_head(&bytes[start..]) {
+                    prop_assert!(format.parse(&bytes[start..]).is_some(), "a head is a record");
                 }
-                spec.format.parse(&bytes[start..]);
+                format.parse(&bytes[start..]);
+            }
+        }
+    }
+
+    #[test]
+    fn no_wreck_of_a_line_makes_a_parser_panic(
+        line in prop::sample::select(LINES),
+        at in 0..200usize,
+        junk in vec(any::<u8>(), 0..6),
+        cut in 0..20usize,
+        end in 0..300usize,
+    ) {
+        let mut bytes = line.as_bytes().to_vec();
+        let at = at % (bytes.len() + 1);
+        let over = (at + cut).min(bytes.len());
+        bytes.splice(at..over, junk);
+        bytes.truncate(end);
+        for format in FORMATS {
+            let (is_head, record) = (format.is_head(&bytes), format.parse(&bytes));
+            prop_assert_eq!(is_head, record.is_some(), "{:?}", format);
+            if let Some(record) = record {
+                prop_assert!(record.message_at(&bytes) + record.message.len() <= bytes.len());
+                prop_assert_eq!(record.time, format.stamp(&bytes), "{:?}", format);
             }
         }
     }
@@ -193,30 +236,33 @@ fn no_format_claims_what_is_anothers() {
         header.extend([0; 100]);
         header
     };
-    let samples: &[(Vec<u8>, Option<Format>)] = &[
+    let samples: &[(Vec<u8>, Option<&str>)] = &[
         (
             fs::read(cases.join("n2/clickhouse-server.log")).unwrap(),
-            Some(Format::ClickHouse),
+            Some("clickhouse"),
         ),
         (
             fs::read(cases.join("n2/clickhouse-server.err.log")).unwrap(),
-            Some(Format::ClickHouse),
+            Some("clickhouse"),
         ),
         (
             fs::read(cases.join("n2/stderr.log")).unwrap(),
-            Some(Format::Stderr),
+            Some("server-stderr"),
         ),
         (fs::read(cases.join("truth/events.tsv")).unwrap(), None),
         (fs::read(cases.join("truth/scenario.sql")).unwrap(), None),
-        (fs::read(cases.join("zk/zookeeper.log")).unwrap(), None),
+        (
+            fs::read(cases.join("zk/zookeeper.log")).unwrap(),
+            Some("zookeeper"),
+        ),
         (fs::read(cases.join("expected.json")).unwrap(), None),
-        (core, Some(Format::CoreDump)),
+        (core, Some("core-dump")),
         (b"# a readme\n\nwith `code`\n".to_vec(), None),
         (Vec::new(), None),
     ];
     for (sample, format) in samples {
         assert_eq!(
-            sniff(sample),
+            sniff(sample, &[]).map(|it| it.spec().name),
             *format,
             "{:?}",
             String::from_utf8_lossy(&sample[..sample.len().min(80)])

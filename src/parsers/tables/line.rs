@@ -1,18 +1,27 @@
 //! A row as the other stages see it: one line of a stamp, the table's name and its cells, written by [`super::Writer`].
 
 use super::write::NO_STAMP;
+use crate::parsers::{Absence, Spec};
 use crate::record::Record;
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
+/// The rows of an exported table: whatever they say of an exception is an echo of one that was logged elsewhere.
+pub(in crate::parsers) static SPEC: Spec = Spec {
+    has_codes: false,
+    stamp: Some(stamp),
+    absence: Absence::OfFile("no system-table of it is here"),
+    ..Spec::lines("system-table", is_head, parse, claims)
+};
+
 /// Whether a line starts a row: each does.
-pub(in crate::parsers) fn is_head(line: &[u8]) -> bool {
+fn is_head(line: &[u8]) -> bool {
     !line.is_empty()
 }
 
 /// Reads a row: its table is the source, its cells are the message.
 #[expect(clippy::unnecessary_wraps, reason = "read like the other formats")]
-pub(in crate::parsers) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
+fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let (time, after) = match Timestamp::read(line) {
         Some((time, length)) => (Some(time), &line[length..]),
         None => (None, line.strip_prefix(NO_STAMP.as_bytes()).unwrap_or(line)),
@@ -32,8 +41,12 @@ pub(in crate::parsers) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Re
 }
 
 /// No file holds such lines.
-pub(in crate::parsers) fn claims(_sample: &[u8]) -> usize {
+fn claims(_sample: &[u8]) -> usize {
     0
+}
+
+fn stamp(line: &[u8]) -> Option<Timestamp> {
+    Timestamp::read(line).map(|(at, _)| at)
 }
 
 /// The cells of a row: name and value, escaped as TSV.

@@ -31,7 +31,7 @@ const TOP_MAX: usize = 20;
 pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
     let context = Context { analysis, base };
     let nodes = analysis.nodes.iter();
-    let logged = nodes.filter(|facts| facts.tally.seen.formats != 0);
+    let logged = nodes.filter(|facts| !facts.tally.seen.formats.is_empty());
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool {

@@ -1,6 +1,7 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
 mod cause;
+mod format;
 mod origin;
 mod refer;
 mod row;
@@ -11,8 +12,10 @@ mod stall;
 
 use super::schema::{FailureDecl, File};
 use super::{Environment, RuleBase};
+use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
+use format::compile_formats;
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
@@ -53,6 +56,7 @@ fn compile(origins: &[Origin<'_>]) -> Result<RuleBase, LoadError> {
 #[derive(Default)]
 struct Loader<'t> {
     file: File,
+    format_origins: Vec<Origin<'t>>,
     signal_origins: Vec<Origin<'t>>,
     rule_origins: Vec<Origin<'t>>,
     balance_origins: Vec<Origin<'t>>,
@@ -69,6 +73,15 @@ impl<'t> Loader<'t> {
         for code in read.code {
             self.file.code.retain(|known| known.code != code.code);
             self.file.code.push(code);
+        }
+        for format in read.format {
+            put(
+                &mut self.file.format,
+                &mut self.format_origins,
+                format,
+                origin,
+                |f| f.name.get_ref(),
+            );
         }
         for signal in read.signal {
             check_id(origin, &signal.id)?;
@@ -122,7 +135,8 @@ impl<'t> Loader<'t> {
     }
 
     fn compile(self) -> Result<RuleBase, LoadError> {
-        let signals = self.signals()?;
+        let formats = compile_formats(self.file.format.iter().zip(&self.format_origins))?;
+        let signals = self.signals(&formats)?;
         let mut counters = Counters {
             signals: &signals,
             list: Vec::new(),
@@ -174,6 +188,7 @@ impl<'t> Loader<'t> {
                 .iter()
                 .map(|code| (code.code, code.name.clone()))
                 .collect(),
+            formats,
             signals: SignalSet::new(signals),
             counters,
             counters_of,
@@ -188,11 +203,11 @@ impl<'t> Loader<'t> {
     }
 
     /// All signals, then their contexts, which name other signals.
-    fn signals(&self) -> Result<Vec<Signal>, LoadError> {
+    fn signals(&self, formats: &[Format]) -> Result<Vec<Signal>, LoadError> {
         let declared = || self.file.signal.iter().zip(&self.signal_origins);
         let mut signals = Vec::new();
         for (declared, origin) in declared() {
-            signals.push(compile_signal(declared, *origin)?);
+            signals.push(compile_signal(declared, *origin, formats)?);
         }
         for (at, (declared, origin)) in declared().enumerate() {
             let context = compile_context(declared, *origin, &signals, at)?;

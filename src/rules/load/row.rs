@@ -25,6 +25,7 @@ pub(super) fn compile_row(
         return Err(origin.fault(declared.id.span(), message, "say whose rows it is: table"));
     };
     let is_of_a_log = declared.format.is_some()
+        || !declared.formats.is_empty()
         || declared.at.is_some()
         || declared.context.is_some()
         || declared.deep

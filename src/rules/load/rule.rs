@@ -122,11 +122,17 @@ impl Counters<'_> {
             .as_ref()
             .map(|pause| duration(origin, pause))
             .transpose()?;
+        let falls = declared.falls.as_ref().map(field).transpose()?;
+        if declared.still.is_empty() && falls.is_none() {
+            let message = "a stall needs fields that stay, or one that falls";
+            return Err(origin.fault(declared.signal.span(), message, "add `still` or `falls`"));
+        }
         let watch = StallWatch {
             signal,
             key: declared.key.iter().map(field).collect::<Result<_, _>>()?,
             still: declared.still.iter().map(field).collect::<Result<_, _>>()?,
             below,
+            falls,
             pause: pause.unwrap_or(PAUSE),
         };
         Ok(self

@@ -3,9 +3,10 @@
 use regex::bytes::Regex;
 use toml::Spanned;
 
+use super::format::{named, names};
 use super::origin::{LoadError, Origin, duration};
 use super::row::compile_row;
-use crate::parsers::{FORMATS, Format};
+use crate::parsers::Format;
 use crate::rules::schema::{DerivedDecl, SignalDecl};
 use crate::signals::{
     At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal,
@@ -16,6 +17,7 @@ use crate::vocab::Level;
 pub(super) fn compile_signal(
     declared: &SignalDecl,
     origin: Origin<'_>,
+    known: &[Format],
 ) -> Result<Signal, LoadError> {
     let mut fields: Vec<Field> = Vec::new();
     let mut templates = Vec::new();
@@ -57,10 +59,10 @@ pub(super) fn compile_signal(
     Ok(Signal {
         id: declared.id.get_ref().clone(),
         what: declared.what.clone(),
-        format: if row.is_some() {
-            Format::Table
+        formats: if row.is_some() {
+            vec![Format::TABLE]
         } else {
-            format(declared, origin)?
+            formats(declared, origin, known)?
         },
         row,
         levels: levels(&declared.levels),
@@ -118,19 +120,30 @@ fn positions(
     declared.positions.iter().map(place).collect()
 }
 
-fn format(declared: &SignalDecl, origin: Origin<'_>) -> Result<Format, LoadError> {
-    let Some(name) = &declared.format else {
-        return Ok(Format::ClickHouse);
-    };
-    Format::from_name(name.get_ref()).ok_or_else(|| {
-        let known: Vec<&str> = FORMATS.iter().map(|spec| spec.name).collect();
-        let message = format!("unknown format {:?}", name.get_ref());
-        origin.fault(
-            name.span(),
-            message,
-            format!("expected one of {}", known.join(", ")),
-        )
-    })
+/// The formats of a signal's records.
+fn formats(
+    declared: &SignalDecl,
+    origin: Origin<'_>,
+    known: &[Format],
+) -> Result<Vec<Format>, LoadError> {
+    let mut formats = Vec::new();
+    for name in declared.format.iter().chain(&declared.formats) {
+        let format = named(name.get_ref(), known).ok_or_else(|| {
+            let message = format!("unknown format {:?}", name.get_ref());
+            origin.fault(
+                name.span(),
+                message,
+                format!("expected one of {}", names(known)),
+            )
+        })?;
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    if formats.is_empty() {
+        formats.push(Format::CLICKHOUSE);
+    }
+    Ok(formats)
 }
 
 /// Levels as a bit set; all where none is given.

@@ -7,12 +7,14 @@ use toml::Spanned;
 
 mod balance;
 mod failure;
+mod format;
 mod row;
 mod sample;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
 pub use failure::{FailureDecl, FailureKind};
+pub use format::{FormatDecl, FormatSampleDecl};
 pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use strip::{StripDecl, StripRowDecl};
@@ -28,6 +30,9 @@ pub struct File {
     /// Codes: names and families.
     #[serde(default)]
     pub code: Vec<CodeDecl>,
+    /// Formats of logs beside those that are built in.
+    #[serde(default)]
+    pub format: Vec<FormatDecl>,
     /// Signals.
     #[serde(default)]
     pub signal: Vec<SignalDecl>,
@@ -87,6 +92,9 @@ pub struct SignalDecl {
     /// The loggers it comes from, `*` at either end stands for anything.
     #[serde(default)]
     pub loggers: Vec<String>,
+    /// Instead of one format: those in any of which its records may stand.
+    #[serde(default)]
+    pub formats: Vec<Spanned<String>>,
     /// Loggers whose records only quote it.
     #[serde(default)]
     pub not_loggers: Vec<String>,
@@ -182,9 +190,12 @@ pub struct StallDecl {
     #[serde(default)]
     pub key: Vec<Spanned<String>>,
     /// The fields that stay.
+    #[serde(default)]
     pub still: Vec<Spanned<String>>,
     /// Two fields of which the first must be the smaller number.
     pub below: Option<[Spanned<String>; 2]>,
+    /// A number that is smaller by one at each repetition.
+    pub falls: Option<Spanned<String>>,
     /// The longest pause between two repetitions; `60s` unless said.
     pub pause: Option<Spanned<String>>,
     /// Another stall of the rule, with which it must go on at the same time.

@@ -8,7 +8,7 @@ mod signal;
 mod stall;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use exported::{Exported, ExportedName, ExportedValue};
@@ -119,7 +119,7 @@ pub struct NodeTally {
 }
 
 /// What was read of a node: what could have been observed at all.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says of one kind of file whether it is here"
@@ -129,10 +129,12 @@ pub struct Seen {
     pub main: bool,
     /// An err.log.
     pub err: bool,
-    /// The formats of its files, as a bit set by their place in `FORMATS`.
-    pub formats: u16,
+    /// The formats of its files.
+    pub formats: BTreeSet<Format>,
     /// The same of those from which any record was kept: a period can leave out all of a file.
-    pub kept: u16,
+    pub kept: BTreeSet<Format>,
+    /// Whether any stamp names its zone, and whether any does not.
+    pub zones: (bool, bool),
     /// The least level in a main log, as a bit set by [`Level::index`].
     pub levels: u16,
     /// A WAL.
@@ -149,22 +151,22 @@ impl Seen {
 
     /// Notes a file of a format.
     pub fn note(&mut self, format: Format) {
-        self.formats |= 1 << format.index();
+        self.formats.insert(format);
     }
 
     /// Notes that a record of a format was kept.
     pub fn note_kept(&mut self, format: Format) {
-        self.kept |= 1 << format.index();
+        self.kept.insert(format);
     }
 
     /// Whether files of a format were read, and none of their records kept.
     pub fn has_nothing_of(&self, format: Format) -> bool {
-        self.has(format) && self.kept & (1 << format.index()) == 0
+        self.has(format) && !self.kept.contains(&format)
     }
 
     /// Whether a file of a format was read.
     pub fn has(&self, format: Format) -> bool {
-        self.formats & (1 << format.index()) != 0
+        self.formats.contains(&format)
     }
 }
 
@@ -229,8 +231,10 @@ impl NodeTally {
         self.exported.absorb(other.exported);
         self.seen.main |= other.seen.main;
         self.seen.err |= other.seen.err;
-        self.seen.formats |= other.seen.formats;
-        self.seen.kept |= other.seen.kept;
+        self.seen.formats.extend(other.seen.formats);
+        self.seen.kept.extend(other.seen.kept);
+        self.seen.zones.0 |= other.seen.zones.0;
+        self.seen.zones.1 |= other.seen.zones.1;
         self.seen.levels |= other.seen.levels;
         self.seen.wal |= other.seen.wal;
         self.seen.excerpt |= other.seen.excerpt;

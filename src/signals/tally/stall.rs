@@ -17,6 +17,8 @@ pub struct StallWatch {
     pub still: Vec<usize>,
     /// Two fields of which the first must be below the second: there is more to come.
     pub below: Option<(usize, usize)>,
+    /// The field whose number is smaller by one at each repetition.
+    pub falls: Option<usize>,
     /// The longest pause between two repetitions, in microseconds.
     pub pause: i64,
 }
@@ -68,6 +70,11 @@ impl StallTally {
         evidence: impl FnOnce() -> Evidence,
         subjects_max: usize,
     ) {
+        // Where neither the subject nor its position is known, two occurrences need not be of one subject.
+        let told = watch.key.iter().chain(&watch.still).chain(&watch.falls);
+        if told.into_iter().all(|&field| values[field].is_empty()) {
+            return;
+        }
         let more = watch
             .below
             .is_none_or(|(low, high)| is_below(values[low], values[high]));
@@ -90,7 +97,10 @@ impl StallTally {
                 .still
                 .iter()
                 .all(|&field| stall.values[field] == said[field]);
-            if still && time.0 - stall.span.1.0 <= watch.pause {
+            let falls = watch
+                .falls
+                .is_none_or(|field| is_next_below(&stall.values[field], &said[field]));
+            if still && falls && time.0 - stall.span.1.0 <= watch.pause {
                 stall.repeats += 1;
                 stall.span.1 = stall.span.1.max(time);
                 stall.values = said;
@@ -144,9 +154,19 @@ impl StallTally {
     }
 }
 
+/// The number that a field holds.
+fn number(value: &[u8]) -> Option<i128> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// Whether both are numbers, and the second the first one's predecessor.
+fn is_next_below(before: &str, now: &str) -> bool {
+    let numbers = number(before.as_bytes()).zip(number(now.as_bytes()));
+    numbers.is_some_and(|(before, now)| now.checked_add(1) == Some(before))
+}
+
 /// Whether both are numbers, and the first the smaller one.
 pub fn is_below(low: impl AsRef<[u8]>, high: impl AsRef<[u8]>) -> bool {
-    let number = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<i128>().ok();
     number(low.as_ref())
         .zip(number(high.as_ref()))
         .is_some_and(|(low, high)| low < high)

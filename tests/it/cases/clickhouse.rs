@@ -29,7 +29,7 @@ const READ: &[(&str, Check)] = &[
 ];
 
 /// The folders of a case that are input: one per node.
-fn inputs(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn inputs(folder: &Path) -> Vec<PathBuf> {
     let nodes = expected(folder)["nodes"].clone();
     let nodes = nodes.as_array().unwrap().iter();
     nodes
@@ -37,7 +37,7 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn report(folder: &Path) -> Report {
+pub(super) fn report(folder: &Path) -> Report {
     let roots = inputs(folder);
     let names = |node: &PathBuf| NodeGlob {
         name: name(node).to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use casdiag::report::model::{Report, Role};
 use serde_json::Value;
 
-use super::{expected, folders, name, number, numbers, prose};
+use super::{dialects, expected, folders, name, number, numbers, prose};
 use crate::product::{self, codes, count, families, findings};
 
 /// Asserts what a case says in prose.
@@ -20,6 +20,13 @@ const READ: &[(&str, Check)] = &[
     ("h05-fatal-sig11-basedaemon-2021", two_crashes),
     ("h06-json-logger-three-shapes", three_shapes),
     ("h07-keeper-raft-rsyslog-012", read_only_after_a_slow_keeper),
+    ("h08-keeper-changelog-gap", dialects::changelog_gap),
+    ("h09-etcd-snapshot-loop-capnslog", dialects::snapshot_loop),
+    ("h10-nats-applied-stuck", dialects::applied_stuck),
+    (
+        "h11-tikv-snapshot-cancel-grafana",
+        dialects::snapshot_canceled,
+    ),
 ];
 
 #[test]
@@ -85,7 +92,12 @@ fn check_counts(folder: &Path, expected: &Value, report: &Report) {
     };
     assert_eq!(report.records.by_level, levels, "{id}");
     // `Z` of the cases is `+00:00` of the product.
-    let stamp = |key: &str| expected[key].as_str().map(|it| it.replace('Z', "+00:00"));
+    // Some clocks show milliseconds, some their zone by a letter.
+    let stamp = |key: &str| {
+        let stamp = expected[key].as_str()?.replace('Z', "+00:00");
+        let (clock, zone) = stamp.split_at(stamp.find('+').unwrap_or(stamp.len()));
+        Some(format!("{clock:0<26}{zone}"))
+    };
     let first = report
         .inputs
         .iter()
@@ -135,7 +147,20 @@ fn check_nodes(id: &str, expected: &Value, report: &Report) {
             .filter(move |node| node.role == role)
             .map(|node| node.id.as_str())
     };
-    assert_eq!(role(Role::Reporter).collect::<Vec<_>>(), reporters, "{id}");
+    let found: Vec<&str> = role(Role::Reporter).collect();
+    if reporters.is_empty() {
+        // Nodes that only records name: the file's own name may still name its node, and nothing else may.
+        let of_a_file = |node: &&str| {
+            let unnamed = *node == "(unnamed)";
+            unnamed
+                || by_file
+                    .keys()
+                    .any(|path| path.starts_with(&format!("{node}.")))
+        };
+        assert!(found.iter().all(of_a_file), "{id}: {found:?}");
+    } else {
+        assert_eq!(found, reporters, "{id}");
+    }
     assert!(
         role(Role::Peer).all(|peer| named.contains(&peer)),
         "{id}: {:?}",
@@ -271,6 +296,7 @@ fn three_shapes(report: &Report) {
 }
 
 fn read_only_after_a_slow_keeper(report: &Report) {
+    dialects::slow_keeper(report);
     assert_eq!(codes(report)[&242], 4);
     let lost = findings(report, "coordination-lost");
     assert_eq!(lost.len(), 1);

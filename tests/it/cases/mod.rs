@@ -4,6 +4,7 @@
 //! asserted by a function registered under the case's id.
 
 mod clickhouse;
+mod dialects;
 mod field;
 mod logs;
 

@@ -143,7 +143,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("parquet", &["parsers/tables/", "report/tables/"]),
     ("rayon", &["pipeline/"]),
     ("plotters", &["report/plots/"]),
-    ("regex", &["signals/", "rules/load"]),
+    ("regex", &["signals/", "rules/load", "parsers/declared"]),
     ("quick_xml", &["parsers/ci/"]),
     ("serde_json", &["engine/", "parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),

@@ -166,7 +166,7 @@ ch-1      | 0. DB::f() @ 0x1
     let folder = Folder::with("compose.log", log);
     let path = folder.path().join("compose.log");
     for (line, head) in [(1, 1), (2, 2), (3, 1)] {
-        let found = casdiag::pipeline::record_at(&path, line).unwrap();
+        let found = casdiag::pipeline::record_at(&path, line, crate::product::base()).unwrap();
         assert_eq!(found.line, head, "{line}");
     }
 }
