@@ -215,8 +215,8 @@ fn candidate(
     let mut carried = finding.grounds.iter().flat_map(|signal| {
         let signal = scene.base.signals.signal(*signal);
         let keys = signal.templates.iter().filter_map(Template::key);
-        let is_told = keys.map(|key| memmem::find(message, key).is_some());
-        let is_told = signal.templates.is_empty() || is_told.fold(false, |any, it| any || it);
+        let mut is_told = keys.map(|key| memmem::find(message, key).is_some());
+        let is_told = signal.templates.is_empty() || is_told.any(|it| it);
         signal.codes.iter().filter(move |_| is_told)
     });
     let shared = code.filter(|code| carried.any(|it| it == code));
@@ -224,9 +224,8 @@ fn candidate(
         (false, ..) => How::Parts,
         (true, true, 1..) => How::Record,
         (true, true, 0) if is_in_window(scene, leaf, finding) => How::Code,
-        (true, true, 0) => return None,
         (true, false, 1..) => How::Table,
-        (true, false, 0) => return None,
+        (true, _, 0) => return None,
     };
     Some(Candidate {
         finding: at,

@@ -82,7 +82,7 @@ impl Format {
     #[inline]
     pub fn is_head(self, line: &[u8]) -> bool {
         // Asked for every line of the largest logs: a call through a pointer would cost more than the answer.
-        if std::ptr::eq(self.0, &clickhouse::SPEC) {
+        if std::ptr::eq(self.0, &raw const clickhouse::SPEC) {
             return clickhouse::is_head(line);
         }
         match self.0.declared {
@@ -111,7 +111,7 @@ impl Format {
         let (line, rest) = bytes.split_at(head_bytes);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if std::ptr::eq(self.0, &clickhouse::SPEC) {
+        if std::ptr::eq(self.0, &raw const clickhouse::SPEC) {
             return clickhouse::parse(line, rest);
         }
         match self.0.declared {
