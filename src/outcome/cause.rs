@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memchr::memmem;
-
 use super::clocks::NodeClock;
 use super::deaths::Death;
 use super::groups::Group;
@@ -12,7 +10,6 @@ use super::{Row, partition};
 use crate::parsers::ci::{Event, Leaf, Moment};
 use crate::rules::schema::FailureKind;
 use crate::rules::{Conclusions, Finding, NodeFacts, RuleBase};
-use crate::signals::Template;
 use crate::signals::tally::{Evidence, WatchTally};
 use crate::time::{MINUTE, Timestamp};
 
@@ -210,15 +207,10 @@ fn candidate(
             }
         }
     }
-    // One code has several meanings: what the signal is told by must stand in the error too.
-    let message = leaf.message.as_bytes();
-    let mut carried = finding.grounds.iter().flat_map(|signal| {
-        let signal = scene.base.signals.signal(*signal);
-        let keys = signal.templates.iter().filter_map(Template::key);
-        let mut is_told = keys.map(|key| memmem::find(message, key).is_some());
-        let is_told = signal.templates.is_empty() || is_told.any(|it| it);
-        signal.codes.iter().filter(move |_| is_told)
-    });
+    let mut carried = finding
+        .grounds
+        .iter()
+        .flat_map(|signal| &scene.base.signals.signal(*signal).codes);
     let shared = code.filter(|code| carried.any(|it| it == code));
     let how = match (parts.is_empty(), shared.is_some(), records) {
         (false, ..) => How::Parts,
@@ -237,13 +229,23 @@ fn candidate(
     })
 }
 
-/// Whether a finding's window reaches into a leaf's time by the clock of a node of it.
+/// How far an error that only a code ties to a finding may be from its window: a client can be told of it late, and a
+/// server can have met it before the test did.
+const CODE_SLACK: i64 = 60 * MINUTE;
+
+/// Whether a finding's window comes near a leaf's time by the clock of a node of it.
 fn is_in_window(scene: &Scene<'_>, leaf: &Leaf, finding: &Finding) -> bool {
     let mut nodes = scene
         .nodes
         .iter()
         .filter(|facts| facts.tally.run == finding.run);
-    nodes.any(|facts| time_of(scene, facts, leaf).meets(finding.window))
+    let near = |(first, last): (Timestamp, Timestamp)| {
+        (
+            Timestamp(first.0 - CODE_SLACK),
+            Timestamp(last.0 + CODE_SLACK),
+        )
+    };
+    nodes.any(|facts| time_of(scene, facts, leaf).meets(finding.window.map(near)))
 }
 
 /// What records that are the grounds of a finding say of a leaf's tables, by node and table.
