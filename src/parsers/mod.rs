@@ -15,7 +15,8 @@ mod etcd;
 pub mod exception;
 mod hashicorp;
 mod head;
-mod json;
+pub(crate) mod json;
+mod kafka;
 mod mongo;
 mod nats;
 mod nuraft;
@@ -58,6 +59,7 @@ pub const FORMATS: &[Format] = &[
     Format(&mongo::SPEC),
     Format(&cockroach::SPEC),
     Format(&tikv::SPEC),
+    Format(&kafka::SPEC),
     Format(&tables::line::SPEC),
 ];
 
@@ -148,6 +150,15 @@ impl Format {
         nodes
             .all(|node| node == first)
             .then(|| String::from_utf8_lossy(first).into_owned())
+    }
+
+    /// The node that the text of the records in a sample names as the one that writes them, if it names one only: for lines that
+    /// somebody pasted, which nothing else says the node of.
+    pub fn only_writer(self, sample: &[u8]) -> Option<String> {
+        let writer = self.0.writer?;
+        let mut writers = sample_lines(sample).filter_map(writer);
+        let first = writers.next()?;
+        writers.all(|node| node == first).then_some(first)
     }
 
     /// How many lines of a sample it claims.

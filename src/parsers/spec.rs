@@ -39,6 +39,8 @@ pub struct Spec {
     pub(super) stamp: Option<Stamp>,
     /// How many of a sample's lines it claims; its heads unless given.
     pub(super) claims: Option<fn(&[u8]) -> usize>,
+    /// The node that the text of a line names as its writer, where the format's texts do.
+    pub(super) writer: Option<fn(&[u8]) -> Option<String>>,
     /// The grammar of a format that a rules file declares.
     pub(super) declared: Option<&'static Declared>,
 }
@@ -78,6 +80,7 @@ impl Spec {
             parse,
             stamp: None,
             claims: None,
+            writer: None,
             declared: None,
         }
     }

@@ -123,10 +123,9 @@ fn in_table(
     let (reader, _) = artifact.open()?;
     let mut nearest = None;
     let mut blocks = TableReader::new(reader, export.form, table, Limits::default());
+    // Records of an export are given in the order of their stamps.
     while let Some(block) = blocks.next(Vec::new()) {
-        if !come_nearer(&block, format, line, &mut nearest) {
-            break;
-        }
+        come_nearer(&block, format, line, &mut nearest);
     }
     Ok(nearest)
 }

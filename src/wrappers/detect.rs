@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::json_logger::Roles;
-use super::reader::LineReader;
+use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
 use crate::record::Lines;
@@ -14,7 +14,7 @@ use crate::record::Lines;
 /// How deep wrappers may stand in each other.
 const DEPTH_MAX: usize = 6;
 
-/// How many logs of one file are told apart: each is one more pass over the file. The lines of further ones are counted.
+/// How many logs of one file are told apart: each holds some memory. The lines of further ones are counted.
 const STREAMS_MAX: usize = 256;
 
 /// How much of each log is kept to tell its format, in bytes.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 mod balance;
+mod clock;
 mod failure;
 mod format;
 mod row;
@@ -13,6 +14,7 @@ mod sample;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
+pub use clock::ClockDecl;
 pub use failure::{FailureDecl, FailureKind};
 pub use format::{FormatDecl, FormatSampleDecl};
 pub use row::{CellBounds, CellDecl};
@@ -42,6 +44,9 @@ pub struct File {
     /// Balances.
     #[serde(default)]
     pub balance: Vec<BalanceDecl>,
+    /// Pairs of records by which clocks are compared.
+    #[serde(default)]
+    pub clock: Vec<ClockDecl>,
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
