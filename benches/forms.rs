@@ -45,7 +45,11 @@ fn main() {
     let at = given.iter().position(|it| it == "--mb");
     let megabytes = at.map_or(100, |at| given[at + 1].parse().unwrap());
     match given.first().map(String::as_str) {
-        Some("list") => names().iter().for_each(|name| println!("{name}")),
+        Some("list") => {
+            for name in names() {
+                println!("{name}");
+            }
+        }
         Some("analyze") => {
             let records = analyze(Path::new(&given[1]), &load(&[]).unwrap());
             println!("{records} records");

@@ -147,7 +147,7 @@ impl Distances {
         let (forth, back) = (quartiles(&self.forth), quartiles(&self.back));
         Some(match (forth, back) {
             (Some((most, _)), Some((_, least))) => (
-                (most + least) / 2,
+                i64::midpoint(most, least),
                 ((most - least) / 2).abs(),
                 SkewKind::Between,
             ),

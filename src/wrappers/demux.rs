@@ -343,6 +343,7 @@ impl std::fmt::Debug for Demux {
 mod tests {
     use super::*;
     use crate::wrappers::{StreamReader, detect};
+    use std::fmt::Write as _;
     use std::io::Cursor;
 
     const LIMITS: Limits = Limits {
@@ -354,7 +355,11 @@ mod tests {
     fn text() -> Vec<u8> {
         let mut text = String::from("Attaching to a.x, b.x\n");
         for at in 0..40 {
-            text += &format!("a.x:#{at} of a\nb.x:#{at} of b\r\nb.x-more of b-{at}\na.x:more\n");
+            write!(
+                text,
+                "a.x:#{at} of a\nb.x:#{at} of b\r\nb.x-more of b-{at}\na.x:more\n"
+            )
+            .unwrap();
         }
         text += "--\nb.x-left over: b\n";
         text += &"a.x:#a stretch of a\n".repeat(60);

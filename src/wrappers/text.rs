@@ -14,7 +14,7 @@ pub(super) struct Text {
     /// Whether lines that are of no log are noted here.
     pub(super) notes_foreign: bool,
     limits: Limits,
-    text: Vec<u8>,
+    bytes: Vec<u8>,
     origin: Origin,
     /// Whether lines were left out and no record has begun since.
     is_torn: bool,
@@ -36,7 +36,7 @@ impl Text {
             is_head: log.is_head,
             notes_foreign: log.notes_foreign,
             limits,
-            text: Vec::new(),
+            bytes: Vec::new(),
             origin: Origin::default(),
             is_torn: false,
             reversal,
@@ -47,25 +47,25 @@ impl Text {
 
     /// The stamp of the first record, as `stamp` reads it.
     pub(super) fn peek(&self, stamp: impl Fn(&[u8]) -> Option<Timestamp>) -> Option<Timestamp> {
-        stamp_of(&self.text, &self.origin, stamp)
+        stamp_of(&self.bytes, &self.origin, stamp)
     }
 
     /// How long it is.
     pub(super) fn len(&self) -> usize {
-        self.text.len()
+        self.bytes.len()
     }
 
     /// Whether a block can be cut at a record, or must be cut anyway.
     pub(super) fn is_enough(&mut self) -> bool {
-        let is_given = !self.text.is_empty();
+        let is_given = !self.bytes.is_empty();
         if let Some(reversal) = &self.reversal {
             if !is_given && reversal.is_full() {
                 self.reverse();
             }
-            return !self.text.is_empty();
+            return !self.bytes.is_empty();
         }
-        let is_block = self.text.len() >= self.limits.block_bytes && self.last_start() > 0;
-        is_block || self.text.len() >= self.limits.record_bytes
+        let is_block = self.bytes.len() >= self.limits.block_bytes && self.last_start() > 0;
+        is_block || self.bytes.len() >= self.limits.record_bytes
     }
 
     /// Notes what a line is beside its text, before it is unwrapped.
@@ -83,11 +83,11 @@ impl Text {
 
     /// Counts a line that was unwrapped, if the text has grown by it.
     pub(super) fn count(&mut self, before: usize, is_open: bool) {
-        let is_mine = self.text.len() > before;
+        let is_mine = self.bytes.len() > before;
         self.origin.lines += u64::from(is_mine);
         if is_mine && is_open {
             // The file ends inside this line.
-            self.text.pop();
+            self.bytes.pop();
         }
     }
 
@@ -103,7 +103,7 @@ impl Text {
 
     /// The next block, in a used block's memory or none; `None` if there is nothing. `ended`: no more text will come.
     pub(super) fn cut(&mut self, mut buffer: Vec<u8>, ended: bool) -> Option<Block> {
-        let whole = self.text.len();
+        let whole = self.bytes.len();
         let last = self.last_start();
         let cut = if ended || last == 0 { whole } else { last };
         let is_noted = self.origin.foreign.count > 0 || self.origin.too_long.count > 0;
@@ -111,8 +111,8 @@ impl Text {
             return None;
         }
         buffer.clear();
-        buffer.extend_from_slice(&self.text[cut..]);
-        std::mem::swap(&mut buffer, &mut self.text);
+        buffer.extend_from_slice(&self.bytes[cut..]);
+        std::mem::swap(&mut buffer, &mut self.bytes);
         buffer.truncate(cut);
         let mut origin = std::mem::take(&mut self.origin);
         if cut < whole {
@@ -160,7 +160,7 @@ impl Sink for Text {
         }
         if is_record || self.is_torn {
             self.origin.starts.push(Start {
-                at: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
+                at: u32::try_from(self.bytes.len()).unwrap_or(u32::MAX),
                 line: message.at.line,
                 offset: message.at.offset,
                 time: message.time,
@@ -168,8 +168,8 @@ impl Sink for Text {
             });
             self.is_torn = false;
         }
-        self.text.extend_from_slice(message.text);
-        self.text.push(b'\n');
+        self.bytes.extend_from_slice(message.text);
+        self.bytes.push(b'\n');
     }
 
     fn inner(&mut self, text: &[u8]) {
@@ -177,8 +177,8 @@ impl Sink for Text {
             self.origin.lines += 1;
             return reversal.inner(text);
         }
-        self.text.extend_from_slice(text);
-        self.text.push(b'\n');
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(b'\n');
     }
 
     fn gap(&mut self) {

@@ -11,7 +11,7 @@ mod scope;
 mod signal;
 mod stall;
 
-use super::schema::{FailureDecl, File};
+use super::schema::{ClockDecl, FailureDecl, File};
 use super::{Environment, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
@@ -124,15 +124,7 @@ impl<'t> Loader<'t> {
                 |s| s.name.get_ref(),
             );
         }
-        for clock in read.clock {
-            put(
-                &mut self.file.clock,
-                &mut self.clock_origins,
-                clock,
-                origin,
-                |c| c.what.get_ref(),
-            );
-        }
+        self.take_clocks(read.clock, origin);
         for failure in read.failure {
             check_id(origin, &failure.id)?;
             let is_other = |known: &FailureDecl| known.id.get_ref() != failure.id.get_ref();
@@ -144,6 +136,18 @@ impl<'t> Loader<'t> {
             self.environment_origin = Some(origin);
         }
         Ok(())
+    }
+
+    fn take_clocks(&mut self, clocks: Vec<ClockDecl>, origin: Origin<'t>) {
+        for clock in clocks {
+            put(
+                &mut self.file.clock,
+                &mut self.clock_origins,
+                clock,
+                origin,
+                |c| c.what.get_ref(),
+            );
+        }
     }
 
     fn compile(self) -> Result<RuleBase, LoadError> {
