@@ -15,7 +15,6 @@
 #[expect(
     clippy::pedantic,
     clippy::unwrap_used,
-    dead_code,
     reason = "a generator: small numbers, and text of its own"
 )]
 mod chlog;

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
-use crate::parsers::{Format, claimed, sniff};
+use crate::parsers::{Format, Sample, claimed, sniff};
 use crate::record::Lines;
 use crate::time::{MINUTE, Timestamp, Zone};
 use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
@@ -39,32 +39,32 @@ pub(super) struct Wrapped {
     pub(super) place: Option<Place>,
 }
 
-/// How many lines of a text are of a known format.
-fn claims(sample: &[u8], declared: &[Format]) -> usize {
-    claimed(sample, declared).map_or(0, |(lines, _)| lines)
+/// How many lines of a text, the sample or what stands in it, are of a known format.
+fn claims(text: &[u8], sample: &Sample<'_>) -> usize {
+    let claimed = if std::ptr::eq(text, sample.bytes) {
+        sample.claimed()
+    } else {
+        claimed(text, sample.declared)
+    };
+    claimed.map_or(0, |(lines, _)| lines)
 }
 
 /// Whether a file that begins like this holds wrapped logs.
-pub(super) fn is_wrapped(start: &[u8], declared: &[Format]) -> bool {
-    !detect(start, &|text| claims(text, declared))
+pub(super) fn is_wrapped(sample: &Sample<'_>) -> bool {
+    !detect(sample.bytes, &|text| claims(text, sample))
         .logs
         .is_empty()
 }
 
 /// The logs of a file if it is wrapped; `is_document` if only such a file is believed that is nothing else.
-pub(super) fn logs(
-    artifact: &Artifact,
-    sample: &[u8],
-    is_document: bool,
-    declared: &[Format],
-) -> Vec<Wrapped> {
-    let claims = |text: &[u8]| claims(text, declared);
-    let mut detected = detect(sample, &claims);
+pub(super) fn logs(artifact: &Artifact, sample: &Sample<'_>, is_document: bool) -> Vec<Wrapped> {
+    let claims = |text: &[u8]| claims(text, sample);
+    let mut detected = detect(sample.bytes, &claims);
     if detected.logs.is_empty() || (is_document && !detected.is_most) {
         return Vec::new();
     }
     // The rest of the file may hold further logs.
-    if sample.len() >= SAMPLE_BYTES
+    if sample.bytes.len() >= SAMPLE_BYTES
         && let Ok((reader, _)) = artifact.open()
     {
         detected = survey(reader, detected, &claims);
@@ -75,14 +75,14 @@ pub(super) fn logs(
         .filter_map(|log| log.path().map(<[u8]>::to_vec))
         .collect();
     let logs = detected.logs.into_iter();
-    let logs = logs.filter_map(|log| wrapped(log, declared));
+    let logs = logs.filter_map(|log| wrapped(log, sample.declared));
     let mut logs: Vec<(Wrapped, Option<String>)> = logs.collect();
     let named: BTreeSet<String> = logs.iter().filter_map(|(_, path)| path.clone()).collect();
     let shared = shared_folder(&named);
     for (log, path) in &mut logs {
         log.paths = Arc::clone(&paths);
         log.file = path.as_ref().map(|path| beside(artifact, &path[shared..]));
-        log.look(sample);
+        log.look(sample.bytes);
     }
     if let Some((first, _)) = logs.first_mut() {
         first.beyond = detected.beyond;

@@ -9,7 +9,7 @@ use super::json_logger::Roles;
 use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
-use crate::record::Lines;
+use crate::record::{Lines, split_lines};
 
 /// How deep wrappers may stand in each other.
 const DEPTH_MAX: usize = 6;
@@ -175,7 +175,7 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         return best;
     }
     let lines = || {
-        let lines = sample.split(|&b| b == b'\n');
+        let lines = split_lines(sample);
         let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         lines.filter(|line| !line.is_empty())
     };
