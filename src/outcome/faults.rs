@@ -22,7 +22,8 @@ pub(super) fn faults<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Fault> {
             }
         };
         row.run.faults.iter().cloned().for_each(&mut say);
-        if listed == 0 {
+        // A list of earlier runs says nothing of this one.
+        if listed == 0 && row.run.form != Form::RunHistory {
             of_the_whole(&row.run).into_iter().for_each(say);
         }
     }
@@ -39,9 +40,6 @@ fn of_the_whole(run: &TestRun) -> Vec<String> {
             "{many} failing tests, which the source that tells most does not have"
         )),
     }
-    if let Some(result) = run.result.as_deref().filter(|it| fails(it)) {
-        said.push(format!("the result of the whole is {result}"));
-    }
     if let Some(code) = run.exit_code.filter(|code| *code != 0) {
         said.push(exit(run.form, code));
     }
@@ -57,6 +55,13 @@ fn of_the_whole(run: &TestRun) -> Vec<String> {
             .take(CHECKS_MAX)
             .map(|check| format!("{}: {}", check.name, check.outcome)),
     );
+    // The word alone, where nothing says more.
+    if let Some(result) = run.result.as_deref().filter(|it| fails(it))
+        && said.is_empty()
+        && run.faults.is_empty()
+    {
+        said.push(format!("the result of the whole is {result}"));
+    }
     said
 }
 

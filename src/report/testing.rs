@@ -158,7 +158,8 @@ fn failed_runs(report: &Report) -> String {
         2 => ", and 1 more run does".to_owned(),
         runs => format!(", and {} more runs do", runs - 1),
     };
-    format!("{} says that it failed: {}{more}", row.run, first.says)
+    let says = first.says.split(". ").next().unwrap_or(&first.says);
+    format!("{} says that it failed: {says}{more}", row.run)
 }
 
 /// What the groups go back to, in one clause.

@@ -49,7 +49,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "run of tests",
         "runs of tests",
     );
-    let events: Vec<_> = tests::telling_events(report).collect();
+    let is_told = |text: &str| tests::faults(report).any(|(_, fault)| fault.says == text);
+    let events = tests::telling_events(report).filter(|event| !is_told(&event.text));
+    let events: Vec<_> = events.collect();
     for event in events.iter().take(room) {
         let text = format!("beside: {}", tests::event_words(event));
         page.wrapped(&terminal(&text), 2, page.room().title_lines);
@@ -157,6 +159,11 @@ fn group(group: &TestGroup, page: &mut Page) {
         page.room().title_lines,
     );
     page.wrapped(&terminal(&group.why), 4, page.room().title_lines);
+    if let Some(above) = &group.above {
+        let lines: Vec<&str> = above.message.lines().map(str::trim).collect();
+        let text = format!("above, {} says: {}", above.test, lines.join(" "));
+        page.wrapped(&terminal(&text), 4, page.room().title_lines + 1);
+    }
     let mut areas: Vec<(&String, &u64)> = group.by_area.iter().collect();
     areas.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     if page.room().draws {

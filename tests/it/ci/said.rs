@@ -43,7 +43,7 @@ fn what_a_parent_says_is_told_beside_leaves_that_say_nothing() {
         group.signature
     );
     assert_eq!(group.by_area["/alter/part 1/simple"], 2);
-    for format in ["markdown", "html", "github"] {
+    for format in ["text", "markdown", "html", "github"] {
         let out = ci(folder.path(), &["--format", format]).out;
         assert!(out.contains("did not prove it"), "{format}: {out}");
     }
