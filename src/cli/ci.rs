@@ -22,7 +22,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         );
     }
     if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
-        summarize(&report, &path)?;
+        // What became of the tests must not be hidden by a file that cannot be written.
+        if let Err(error) = summarize(&report, &path) {
+            super::complain_of(&format!("no summary was written: {error}"));
+        }
     }
     Ok(outcome(&report, judged && has_tests, arguments))
 }
@@ -45,7 +48,7 @@ fn outcome(report: &Report, judged: bool, arguments: &Arguments) -> Outcome {
 }
 
 /// Adds the summary to what the step has written there so far.
-fn summarize(report: &Report, path: &OsStr) -> Result<(), Failure> {
+fn summarize(report: &Report, path: &OsStr) -> Result<(), String> {
     let path = Path::new(path);
     let named = |error: io::Error| format!("{SUMMARY} {}: {error}", path.display());
     let mut file = OpenOptions::new()
@@ -54,7 +57,7 @@ fn summarize(report: &Report, path: &OsStr) -> Result<(), Failure> {
         .open(path)
         .map_err(named)?;
     let written = file.metadata().map_err(named)?.len();
-    let text = step_summary(report, written)?;
+    let text = step_summary(report, written).map_err(named)?;
     file.write_all(text.as_bytes()).map_err(named)?;
     Ok(())
 }

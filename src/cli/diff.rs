@@ -20,7 +20,7 @@ const KEPT: &str = "report.json";
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// What to compare with, a good run: a kept report.json, a folder that --out wrote, or logs as a folder or archive
+    /// What to compare with, a good run: a kept report.json, a folder that --out wrote, or logs and results of tests as a folder or archive
     base: PathBuf,
     /// What to compare
     new: PathBuf,
@@ -29,7 +29,8 @@ pub(super) struct Arguments {
     /// What to print
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = PossibleValuesParser::new(DIFF_OUTPUTS.iter().map(|it| it.name)))]
     format: String,
-    /// Exits with 1 if a finding of this severity or worse is new, or worse than in the base
+    /// Exits with 1 if a finding of this severity or worse is new, or worse than in the base; and, unless this is `never`, if a
+    /// test fails that did not
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
     /// The time zone of the servers' clocks in logs, e.g. UTC or Europe/Berlin
@@ -60,7 +61,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     out.flush()?;
     Ok(if diff.fails() {
         Outcome::Found
-    } else if base_is_known && new_is_known && base.complete && new.complete {
+    } else if base_is_known && new_is_known && base.complete && new.complete && !diff.leaves_open()
+    {
         Outcome::Clean
     } else {
         Outcome::Partial

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clocks::NodeClock;
+use super::code::{Kinship, code, kinship};
 use super::deaths::Death;
 use super::groups::Group;
 use super::settle::settle;
+use super::when::{LeafTime, SLACK, clock_of, time_of};
 use super::{Row, partition};
 use crate::parsers::ci::{Event, Leaf, Moment};
 use crate::rules::schema::FailureKind;
@@ -69,8 +71,19 @@ pub struct Tie {
     pub records: u64,
     /// The code that both carry.
     pub code: Option<u32>,
+    /// Whether the error of every leaf has the text of the finding's records, or is of the same family of the code.
+    pub is_same_text: bool,
+    /// Whether it is known of every leaf that it ran when the records were logged; else its time is not observable.
+    pub is_timed: bool,
     /// A record that shows it.
     pub evidence: Option<Evidence>,
+}
+
+impl Tie {
+    /// Whether it is too weak to name a cause: a code alone, at no known time.
+    pub(super) fn is_weak(&self) -> bool {
+        self.how == How::Code && !self.is_timed
+    }
 }
 
 /// How often records name a table and a part.
@@ -85,11 +98,10 @@ struct Candidate {
     parts: Parts,
     records: u64,
     code: Option<u32>,
+    is_same_text: bool,
+    is_timed: bool,
     evidence: Option<Evidence>,
 }
-
-/// How much later than a leaf's end, or earlier than its beginning, a record may be that still belongs to it.
-const SLACK: i64 = MINUTE;
 
 /// Ties every group; the finding that most leaves go back to.
 pub(super) fn tie(scene: &Scene<'_>, groups: &mut [Group]) -> Option<String> {
@@ -113,7 +125,7 @@ pub(super) fn tie(scene: &Scene<'_>, groups: &mut [Group]) -> Option<String> {
     for (group, of_group) in groups.iter_mut().zip(candidates) {
         let roots: Vec<usize> = of_group
             .iter()
-            .filter_map(|of| root(scene, of, |_| true, main))
+            .filter_map(|of| root(scene, of, |it| it.how != How::Code || it.is_timed, main))
             .collect();
         causes.push(most(roots.iter().copied()));
         all.extend(roots);
@@ -156,7 +168,7 @@ fn candidates(scene: &Scene<'_>, row: &Row, leaf: &Leaf) -> Vec<Candidate> {
     let findings = scene.conclusions.findings.iter().enumerate();
     let findings = findings.filter(|(_, finding)| is_in_scope(scene, &row.place, &finding.run));
     let mut found: Vec<Candidate> = findings
-        .filter_map(|(at, finding)| candidate(scene, leaf, (at, finding), &missing, code))
+        .filter_map(|(at, finding)| candidate(scene, (row, leaf), (at, finding), &missing, code))
         .collect();
     if let Some(death) = death_during(scene, row, leaf) {
         let grounded =
@@ -169,6 +181,8 @@ fn candidates(scene: &Scene<'_>, row: &Row, leaf: &Leaf) -> Vec<Candidate> {
                 parts: Parts::new(),
                 records: 0,
                 code: None,
+                is_same_text: false,
+                is_timed: true,
                 evidence: first_evidence(&scene.conclusions.findings[at]),
             });
         }
@@ -185,19 +199,20 @@ fn first_evidence(finding: &Finding) -> Option<Evidence> {
 
 fn candidate(
     scene: &Scene<'_>,
-    leaf: &Leaf,
+    (row, leaf): (&Row, &Leaf),
     (at, finding): (usize, &Finding),
     missing: &BTreeSet<String>,
     code: Option<u32>,
 ) -> Option<Candidate> {
     let mut parts = Parts::new();
-    let (mut records, mut evidence) = (0, None);
+    let (mut records, mut evidence, mut is_timed) = (0, None, true);
     for (facts, table, tally) in watched(scene, leaf, finding) {
-        let time = time_of(scene, facts, leaf);
+        let time = time_of(scene, facts, (row, leaf));
         let during = time.during(tally);
         if during == 0 {
             continue;
         }
+        is_timed &= matches!(time, LeafTime::Between(..));
         records += during;
         evidence = evidence.or_else(|| tally.evidence.clone());
         for (part, of_part) in &tally.parts {
@@ -207,24 +222,26 @@ fn candidate(
             }
         }
     }
-    let mut carried = finding
-        .grounds
-        .iter()
-        .flat_map(|signal| &scene.base.signals.signal(*signal).codes);
-    let shared = code.filter(|code| carried.any(|it| it == code));
-    let how = match (parts.is_empty(), shared.is_some(), records) {
+    let kin = code.and_then(|code| kinship(scene.base, finding, code, &leaf.message));
+    let nearby = kin.and_then(|_| nearby(scene, (row, leaf), finding));
+    let how = match (parts.is_empty(), kin.is_some(), records) {
         (false, ..) => How::Parts,
         (true, true, 1..) => How::Record,
-        (true, true, 0) if is_in_window(scene, leaf, finding) => How::Code,
+        (true, true, 0) => {
+            is_timed = nearby?;
+            How::Code
+        }
         (true, false, 1..) => How::Table,
-        (true, _, 0) => return None,
+        (true, false, 0) => return None,
     };
     Some(Candidate {
         finding: at,
         how,
         parts,
         records,
-        code: shared,
+        code: code.filter(|_| kin.is_some()),
+        is_same_text: kin == Some(Kinship::Text),
+        is_timed,
         evidence: evidence.or_else(|| first_evidence(finding)),
     })
 }
@@ -233,9 +250,9 @@ fn candidate(
 /// server can have met it before the test did.
 const CODE_SLACK: i64 = 60 * MINUTE;
 
-/// Whether a finding's window comes near a leaf's time by the clock of a node of it.
-fn is_in_window(scene: &Scene<'_>, leaf: &Leaf, finding: &Finding) -> bool {
-    let mut nodes = scene
+/// Whether a finding's window is known to come near a leaf's time by the clock of a node of it; nothing if it does not.
+fn nearby(scene: &Scene<'_>, of: (&Row, &Leaf), finding: &Finding) -> Option<bool> {
+    let nodes = scene
         .nodes
         .iter()
         .filter(|facts| facts.tally.run == finding.run);
@@ -245,7 +262,11 @@ fn is_in_window(scene: &Scene<'_>, leaf: &Leaf, finding: &Finding) -> bool {
             Timestamp(last.0 + CODE_SLACK),
         )
     };
-    nodes.any(|facts| time_of(scene, facts, leaf).meets(finding.window.map(near)))
+    let window = finding.window.map(near);
+    let times = nodes.map(|facts| time_of(scene, facts, of));
+    let met = times.filter(|time| time.meets(window));
+    met.map(|time| window.is_some() && matches!(time, LeafTime::Between(..)))
+        .reduce(|a, b| a || b)
 }
 
 /// What records that are the grounds of a finding say of a leaf's tables, by node and table.
@@ -266,63 +287,6 @@ fn watched<'s>(
         }
     }
     found
-}
-
-/// A leaf's time by the clock of a node.
-enum LeafTime {
-    /// The clocks cannot be compared: any record may lie in it.
-    Unknown,
-    /// No record does.
-    Never,
-    /// From when to when, with what clocks may disagree.
-    Between(i64, i64),
-}
-
-impl LeafTime {
-    /// How many records lie in it, to the minute.
-    fn during(&self, tally: &WatchTally) -> u64 {
-        match self {
-            Self::Unknown => tally.all.count,
-            Self::Never => 0,
-            Self::Between(first, last) => {
-                let minutes = Timestamp(*first).minute()..=Timestamp(*last).minute();
-                tally
-                    .minutes
-                    .counts()
-                    .range(minutes)
-                    .map(|(_, count)| count)
-                    .sum()
-            }
-        }
-    }
-
-    /// Whether a span reaches into it.
-    fn meets(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
-        match (self, span) {
-            (Self::Unknown, _) | (Self::Between(..), None) => true,
-            (Self::Never, _) => false,
-            (Self::Between(first, last), Some((low, high))) => low.0 <= *last && high.0 >= *first,
-        }
-    }
-}
-
-fn time_of(scene: &Scene<'_>, facts: &NodeFacts, leaf: &Leaf) -> LeafTime {
-    let Some(clock) = clock_of(scene, &facts.tally.run, &facts.tally.node) else {
-        return LeafTime::Unknown;
-    };
-    let local = |at: Option<Moment>| clock.local(at?);
-    match (local(leaf.began), local(leaf.ended)) {
-        _ if clock.is_elsewhen => LeafTime::Never,
-        (Some(began), Some(ended)) => LeafTime::Between(began.0 - SLACK, ended.0 + SLACK),
-        _ => LeafTime::Unknown,
-    }
-}
-
-fn clock_of<'s>(scene: &'s Scene<'_>, run: &str, node: &str) -> Option<&'s NodeClock> {
-    scene
-        .clocks
-        .iter()
-        .find(|clock| clock.run == run && clock.node == node)
 }
 
 /// A death of a server that a leaf waited for: it ended while the server was gone.
@@ -358,17 +322,6 @@ fn missing_partitions(leaf: &Leaf) -> BTreeSet<String> {
             .filter_map(|key| partition::of_row(row, key))
     })
     .collect()
-}
-
-/// The code of the server's error in a message: the first `Code: N` followed by `.` or `,`. Further ones are what that went back
-/// to, and general.
-fn code(message: &str) -> Option<u32> {
-    message.match_indices("Code: ").find_map(|(at, found)| {
-        let rest = &message[at + found.len()..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let ends = matches!(rest.as_bytes().get(digits), Some(b'.' | b','));
-        rest[..digits].parse().ok().filter(|_| ends)
-    })
 }
 
 /// The finding that a leaf goes back to: the strongest tie that counts, of weak ones one to the main finding, and from there along
@@ -452,6 +405,8 @@ fn add(scene: &Scene<'_>, ties: &mut Vec<Tie>, candidate: Candidate) {
         .find(|tie| tie.finding == *finding && tie.how == candidate.how);
     if let Some(tie) = known {
         tie.leaves += 1;
+        tie.is_same_text &= candidate.is_same_text;
+        tie.is_timed &= candidate.is_timed;
         tie.records = tie.records.max(candidate.records);
         // Leaves may share a table: what its records say is counted once.
         for (key, count) in candidate.parts {
@@ -466,6 +421,8 @@ fn add(scene: &Scene<'_>, ties: &mut Vec<Tie>, candidate: Candidate) {
             parts: candidate.parts,
             records: candidate.records,
             code: candidate.code,
+            is_same_text: candidate.is_same_text,
+            is_timed: candidate.is_timed,
             evidence: candidate.evidence,
         });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cause::Tie;
 use super::{Row, Signature, tallied};
-use crate::parsers::ci::{Leaf, names};
+use crate::parsers::ci::{Form, Leaf, TestRun, names};
 
 /// Failing leaves with one signature.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(super) fn grouped(rows: &[Row], speakers: &[usize]) -> Vec<Group> {
         let of = |(row, at): &(usize, usize)| &rows[*row].run.leaves[*at];
         groups.push(Group {
             by_feature: tallied(leaves.iter().map(|at| names::readable(&of(at).feature))),
-            by_area: tallied(leaves.iter().map(|at| area(of(at)))),
+            by_area: tallied(leaves.iter().map(|at| area(&rows[at.0].run, of(at)))),
             signature,
             leaves,
             role: Role::Unknown,
@@ -87,8 +87,12 @@ pub(super) fn grouped(rows: &[Row], speakers: &[usize]) -> Vec<Group> {
     groups
 }
 
-/// The feature and the first test below it, as people write them.
-fn area(leaf: &Leaf) -> String {
+/// The feature and the first test below it, as people write them. Where a source does not tell features from other tests, what
+/// stands above the leaf.
+fn area(run: &TestRun, leaf: &Leaf) -> String {
+    if run.form == Form::TestFlowsText {
+        return names::readable(&leaf.feature);
+    }
     let Some(rest) = leaf
         .name
         .strip_prefix(leaf.feature.as_str())

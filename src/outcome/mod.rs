@@ -5,17 +5,21 @@
 
 mod cause;
 mod clocks;
+mod code;
 mod deaths;
+mod faults;
 mod groups;
 mod partition;
 mod runs;
 mod settle;
 mod signature;
+mod when;
 
 use std::collections::BTreeMap;
 
 pub use cause::{How, Tie};
 pub use clocks::NodeClock;
+pub use faults::Fault;
 pub use groups::{Group, Role};
 pub use runs::{Disagreement, JoinedRun};
 pub use signature::Signature;
@@ -75,19 +79,6 @@ impl Tests {
     /// A leaf of a row.
     pub fn leaf(&self, (row, leaf): (usize, usize)) -> Option<&Leaf> {
         self.rows.get(row)?.run.leaves.get(leaf)
-    }
-
-    /// Whether any test failed that was not expected to.
-    pub fn has_failing_leaf(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
-    /// Whether every run is told to its end by the source that speaks for it.
-    pub fn is_complete(&self) -> bool {
-        self.runs
-            .iter()
-            .filter_map(|run| self.speaker(run))
-            .all(|row| row.run.is_complete())
     }
 }
 

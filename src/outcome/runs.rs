@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::parsers::ci::{Class, Form, TestRun, Total, names};
+use crate::parsers::ci::{self, Class, Form, TestRun, Total};
 
 use super::Row;
+use super::faults::{Fault, faults};
 
 /// A run of tests.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct JoinedRun {
     pub rows: Vec<usize>,
     /// Where they disagree.
     pub disagreements: Vec<Disagreement>,
+    /// What says that it failed, by the source, although no listed test would explain it.
+    pub faults: Vec<Fault>,
 }
 
 /// Two sources of one run that say different things.
@@ -53,12 +56,14 @@ pub(super) fn joined(rows: &[Row]) -> Vec<JoinedRun> {
                 id: String::new(),
                 rows: vec![at],
                 disagreements: Vec::new(),
+                faults: Vec::new(),
             });
         }
     }
     runs.sort_by_key(|run| run.rows.iter().min().copied());
     for (run, number) in runs.iter_mut().zip(1..) {
         run.id = format!("T{number}");
+        run.faults = faults(run.rows.iter().map(|at| &rows[*at]));
         let (first, others) = run
             .rows
             .split_first()
@@ -86,7 +91,8 @@ fn is_same(left: &Row, right: &Row) -> bool {
     let has_same_totals =
         shared(a, b).next().is_some() && shared(a, b).all(|(left, right)| left == right);
     if is_testflows(a.form) {
-        return has_same_totals || is_beside(&left.path, &right.path);
+        let has_same_leaves = !a.leaves.is_empty() && names(a) == names(b);
+        return has_same_totals || has_same_leaves || is_beside(&left.path, &right.path);
     }
     if is_soak(a.form) {
         return is_beside(&left.path, &right.path) && leaves(a) == leaves(b);
@@ -121,6 +127,11 @@ fn leaves(run: &TestRun) -> BTreeSet<&str> {
         .collect()
 }
 
+/// The names of the failing leaves, which reports of one framework write alike.
+fn names(run: &TestRun) -> BTreeSet<&str> {
+    run.leaves.iter().map(|leaf| leaf.name.as_str()).collect()
+}
+
 /// Whether pytest ran it, whichever way it is told.
 fn is_pytest(run: &TestRun) -> bool {
     let is_xml = run.form == Form::JUnit && run.name == "pytest";
@@ -140,7 +151,11 @@ fn is_testflows(form: Form) -> bool {
 
 /// Whether the names do not tell the runs apart.
 fn may_share_a_name(a: &TestRun, b: &TestRun) -> bool {
-    let plain = |run: &TestRun| names::readable(&run.name).trim_matches('/').to_lowercase();
+    let plain = |run: &TestRun| {
+        ci::names::readable(&run.name)
+            .trim_matches('/')
+            .to_lowercase()
+    };
     let (a, b) = (plain(a), plain(b));
     a.is_empty() || b.is_empty() || a == b
 }
@@ -252,7 +267,7 @@ fn compared(left: &Row, right: &Row) -> Vec<Disagreement> {
     }
     found.extend(exit_code(left, right));
     let lists_all = right.run.form != Form::TestFlowsPage && !right.run.failing.is_empty();
-    let (a, b) = (left.run.failing.len(), right.run.failing.len());
+    let (a, b) = (left.run.failing_tests(), right.run.failing_tests());
     if lists_all && a != b {
         found.push(disagreement(
             "failing tests",

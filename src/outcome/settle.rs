@@ -35,6 +35,10 @@ pub(super) fn settle(
             Some(FailureKind::Timeout | FailureKind::Connection) | None => Role::Unknown,
         };
         group.why = untied(scene, what, stopped);
+        if let Some(tie) = group.ties.first() {
+            group.why = tied(tie, group.leaves.len());
+        }
+        say_what_is_not_said(group);
         return;
     };
     let finding = &scene.conclusions.findings[at];
@@ -66,6 +70,16 @@ pub(super) fn settle(
         format!(". {} explains {}{through}", finding.id, tie.finding)
     });
     group.why = format!("{what}{tied}{explains}");
+    say_what_is_not_said(group);
+}
+
+/// Leaves whose source has no message share a class at most, and need not be one failure.
+fn say_what_is_not_said(group: &mut Group) {
+    if group.signature.says_nothing() && group.leaves.len() > 1 {
+        group.why.push_str(
+            ". Their source names no more than this, so whether they are one failure is not known",
+        );
+    }
 }
 
 /// Whether two findings belong to one incident, or one explains the other by what the rules declare.
@@ -147,12 +161,26 @@ fn tied(tie: &Tie, leaves: usize) -> String {
             tie.records
         ),
         How::Death => format!("{id}: the server died before {of} leaves ended, and was gone"),
+        How::Table if !tie.is_timed => format!(
+            "Records of {id} name the tables of {of} leaves (up to {} records each); when the leaves ran is not observable",
+            tie.records
+        ),
         How::Table => format!(
             "Records of {id} name the tables of {of} leaves while they ran (up to {} records each)",
             tie.records
         ),
-        How::Code => format!(
-            "The error of {of} leaves has the Code {codes} of {id}; no record names their tables"
-        ),
+        How::Code => {
+            let alike = if tie.is_same_text {
+                format!("is that of {id}, Code {codes}")
+            } else {
+                format!("has the Code {codes} of {id}, and the number is all they share")
+            };
+            let then = if tie.is_weak() {
+                "; when the leaves ran is not observable, so nothing shows that it was then"
+            } else {
+                ""
+            };
+            format!("The error of {of} leaves {alike}; no record names their tables{then}")
+        }
     }
 }

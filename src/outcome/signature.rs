@@ -47,7 +47,15 @@ impl Signature {
             words.push_str(" at ");
             words.push_str(&place(own));
         }
+        if self.says_nothing() {
+            words.push_str(" (its source has no message)");
+        }
         words
+    }
+
+    /// Whether it is a result, and a class at most: leaves that share it need not be one failure.
+    pub fn says_nothing(&self) -> bool {
+        self.text.is_empty() && self.own.is_none()
     }
 }
 
@@ -68,7 +76,7 @@ fn place(frame: &Frame) -> String {
 }
 
 /// A message with ids, addresses and long numbers replaced. Short numbers stay: they tell cases apart more often than runs.
-fn normalized(message: &str) -> String {
+pub(super) fn normalized(message: &str) -> String {
     let mut text = String::new();
     let mut word = String::new();
     for c in message.chars().take(TEXT_CHARS_MAX) {

@@ -7,7 +7,7 @@ use crate::report::escape::{workflow_property, workflow_text};
 use crate::report::figures::{counted, length};
 use crate::report::model::tests::TestGroup;
 use crate::report::model::{Finding, Report};
-use crate::report::testing::own_file;
+use crate::report::testing::{self, own_file};
 use crate::vocab::Severity;
 
 /// Annotations of one level that GitHub shows per step; further ones are dropped without a word.
@@ -33,7 +33,13 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
         let failing = failing
             .filter(|it| level_of_tests(it) == name)
             .map(failing_tests);
-        let mut lines: Vec<String> = failing.chain(findings.map(annotation)).collect();
+        let of_runs = match name {
+            "error" => failed_runs(report),
+            "warning" => beside_tests(report),
+            _ => Vec::new(),
+        };
+        let lines = of_runs.into_iter().chain(failing);
+        let mut lines: Vec<String> = lines.chain(findings.map(annotation)).collect();
         if name == "warning" && !report.complete {
             let text = "Something recognised could not be read whole, so what is said is partial; see the inputs of the report.";
             lines.insert(
@@ -60,6 +66,51 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
     Ok(())
 }
 
+/// Runs of tests that say that they failed, though no listed test would explain it.
+fn failed_runs(report: &Report) -> Vec<String> {
+    let failed = testing::speakers(report).filter(|row| !row.faults.is_empty());
+    let told = failed.map(|row| {
+        let faults = row
+            .faults
+            .iter()
+            .map(|it| format!("{} ({})", it.says, it.path));
+        let faults: Vec<String> = faults.collect();
+        let title = format!("{} failed and lists no test for it", row.run);
+        let text = format!("{}\n{}", testing::run_words(row), faults.join("\n"));
+        command("error", &[("title", title)], &text)
+    });
+    told.collect()
+}
+
+/// Runs that are not told to their end, what could not be read of their sources, and what happened to the machinery.
+fn beside_tests(report: &Report) -> Vec<String> {
+    let runs = testing::speakers(report).filter_map(|row| {
+        let mut text: Vec<String> = testing::warnings(row).map(|it| it.text.clone()).collect();
+        if row.complete && text.is_empty() {
+            return None;
+        }
+        text.insert(0, testing::run_words(row));
+        let title = if row.complete {
+            format!("beware of what {} says", row.run)
+        } else {
+            format!("{} is not told to its end", row.run)
+        };
+        let properties = [("title", title)];
+        Some(command("warning", &properties, &text.join("\n")))
+    });
+    let events = testing::telling_events(report).map(|event| {
+        let properties = [("title", format!("beside the tests: {}", event.kind))];
+        let text = format!(
+            "{} ({}:{})",
+            testing::event_words(event),
+            event.path,
+            event.line
+        );
+        command("warning", &properties, &text)
+    });
+    runs.chain(events).collect()
+}
+
 /// The level of a group of failing tests: collateral ones go with what they go back to.
 fn level_of_tests(group: &TestGroup) -> &'static str {
     match group.role.as_str() {
@@ -82,6 +133,12 @@ fn failing_tests(group: &TestGroup) -> String {
     text.extend(cause);
     text.push(group.why.clone());
     text.push(format!("for example {}", group.representative));
+    text.extend(
+        group
+            .above
+            .iter()
+            .map(|it| format!("{} above says: {}", it.test, it.message)),
+    );
     command(level_of_tests(group), &properties, &text.join("\n"))
 }
 

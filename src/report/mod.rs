@@ -135,9 +135,9 @@ pub fn step_summary(report: &Report, written: u64) -> io::Result<String> {
     Ok(end.map_or_else(String::new, |end| format!("{}{CUT}", &text[..=end])))
 }
 
-/// Whether any test failed that was not expected to.
+/// Whether any test failed that was not expected to, or a run of tests says that it failed.
 pub fn tests_fail(report: &Report) -> bool {
-    testing::failing_leaves(report) > 0
+    testing::fail(report)
 }
 
 /// The finding that the verdict names: the first of the worst, or the root of its incident where that is as bad.

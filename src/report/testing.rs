@@ -1,8 +1,8 @@
 //! What is said of tests in every output for people: verdicts, totals, and why counts differ.
 
-use crate::report::figures::{counted, thousands};
+use crate::report::figures::{counted, length, thousands};
 use crate::report::model::Report;
-use crate::report::model::tests::{TestGroup, TestRun};
+use crate::report::model::tests::{TestEvent, TestGroup, TestRemark, TestRun, TestSaying};
 
 /// The rows that speak for their runs.
 pub(super) fn speakers(report: &Report) -> impl Iterator<Item = &TestRun> {
@@ -12,6 +12,76 @@ pub(super) fn speakers(report: &Report) -> impl Iterator<Item = &TestRun> {
 /// Failing leaves of all runs.
 pub(super) fn failing_leaves(report: &Report) -> u64 {
     speakers(report).map(|row| row.failing_leaves).sum()
+}
+
+/// What says that a run failed without a listed test that would explain it, with the run.
+pub(super) fn faults(report: &Report) -> impl Iterator<Item = (&TestRun, &TestSaying)> {
+    speakers(report).flat_map(|row| row.faults.iter().map(move |fault| (row, fault)))
+}
+
+/// Whether a test failed that was not expected to, or a run says that it failed.
+pub(super) fn fail(report: &Report) -> bool {
+    failing_leaves(report) > 0 || faults(report).next().is_some()
+}
+
+/// Events that may explain why tests failed or did not run; others are states and things that passed.
+pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent> {
+    const TELLING: [&str; 9] = [
+        "server-died",
+        "unreachable",
+        "out-of-memory",
+        "no-space",
+        "timed-out",
+        "cancelled",
+        "killed",
+        "runner-lost",
+        "infrastructure",
+    ];
+    let events = report.tests.events.iter();
+    events.filter(|event| TELLING.contains(&event.kind.as_str()))
+}
+
+/// `runner-lost in Run suite, 2026-03-14T23:18:02Z: The runner lost communication`.
+pub(super) fn event_words(event: &TestEvent) -> String {
+    let subject = if event.subject.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", event.subject)
+    };
+    let at = event
+        .at
+        .as_deref()
+        .map_or_else(String::new, |at| format!(", {at}"));
+    format!("{}{subject}{at}: {}", event.kind, event.text)
+}
+
+/// What must be known of a source to judge what it says: what could not be read, what it leaves out, what is not to be trusted.
+pub(super) fn warnings(row: &TestRun) -> impl Iterator<Item = &TestRemark> {
+    let remarks = row.remarks.iter();
+    remarks.filter(|remark| !matches!(remark.kind.as_str(), "" | "reading"))
+}
+
+/// `53 of 66 tries failed (of tests 2 of 3, the others of steps)`; nothing where no try failed.
+pub(super) fn retries(row: &TestRun) -> Option<String> {
+    let retries = &row.retries;
+    if retries.failed == 0 {
+        return None;
+    }
+    let all = format!(
+        "{} of {} failed",
+        thousands(retries.failed),
+        counted(retries.tries, "try", "tries")
+    );
+    let is_by_name = row.form == "testflows-text";
+    Some(match (retries.step_tries, retries.step_failed) {
+        (Some(tries), Some(failed)) if tries > 0 => format!(
+            "{all} (of tests {} of {}, the others of steps)",
+            thousands(retries.failed - failed.min(retries.failed)),
+            thousands(retries.tries - tries.min(retries.tries)),
+        ),
+        (None, _) if is_by_name => format!("{all}, of tests (this source shows no tries of steps)"),
+        _ => all,
+    })
 }
 
 /// The verdict on the tests in one sentence; nothing where there are none.
@@ -30,19 +100,66 @@ pub(super) fn verdict(report: &Report) -> Option<String> {
         ),
     };
     let leaves = failing_leaves(report);
+    let failed = failed_runs(report);
+    if leaves == 0 && !failed.is_empty() {
+        return Some(format!("no failing test is listed, but {failed}{partial}"));
+    }
     if leaves == 0 {
         let of = counted(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run", "runs");
         return Some(format!(
             "no unexpected failing test in {of} of tests{partial}"
         ));
     }
-    let groups = u64::try_from(report.tests.groups.len()).unwrap_or(u64::MAX);
-    let failures = counted(groups, "failure", "failures");
+    let (telling, silent): (Vec<_>, Vec<_>) = report
+        .tests
+        .groups
+        .iter()
+        .partition(|group| !is_silent(group));
+    let mut failures = counted(length(&telling), "failure", "failures") + " by signature";
+    let unsaid: u64 = silent.iter().map(|group| length(&group.leaves)).sum();
+    if unsaid > 0 {
+        let unsaid = counted(unsaid, "leaf", "leaves");
+        failures = format!(
+            "{failures}, {unsaid} without a message in {} source",
+            if unsaid.starts_with("1 ") {
+                "its"
+            } else {
+                "their"
+            }
+        );
+    }
     let leaves = counted(leaves, "failing leaf", "failing leaves");
+    let failed = if failed.is_empty() {
+        String::new()
+    } else {
+        format!("; {failed}")
+    };
     Some(format!(
-        "{leaves}, {failures} by signature; {}{partial}",
+        "{leaves}, {failures}; {}{failed}{partial}",
         causes(report)
     ))
+}
+
+/// Whether the leaves of a group say no more than a class: they need not be one failure.
+fn is_silent(group: &TestGroup) -> bool {
+    group.text.is_empty() && group.file.is_none()
+}
+
+/// `T1 says that it failed: exit code 139`, and how many runs more; empty where none does.
+fn failed_runs(report: &Report) -> String {
+    let Some((row, first)) = faults(report).next() else {
+        return String::new();
+    };
+    let runs = speakers(report)
+        .filter(|row| !row.faults.is_empty())
+        .count();
+    let more = match runs {
+        1 => String::new(),
+        2 => ", and 1 more run does".to_owned(),
+        runs => format!(", and {} more runs do", runs - 1),
+    };
+    let says = first.says.split(". ").next().unwrap_or(&first.says);
+    format!("{} says that it failed: {says}{more}", row.run)
 }
 
 /// What the groups go back to, in one clause.
@@ -86,6 +203,10 @@ fn causes(report: &Report) -> String {
     });
     if elsewhere > 0 {
         parts.push(format!("{} collateral", thousands(elsewhere)));
+    }
+    let unlisted: u64 = speakers(report).map(|row| row.leaves_left_out).sum();
+    if unlisted > 0 {
+        parts.push(format!("{} counted and in no group", thousands(unlisted)));
     }
     parts.join(", ")
 }

@@ -58,7 +58,7 @@ pub struct Family {
 
 impl Families {
     /// The index of the family of a record with `code`.
-    fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
+    pub fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
         let fits = |family: &Family| {
             family.contains.is_empty() || family.contains.iter().any(|text| text.is_in(message))
         };

@@ -129,7 +129,11 @@ impl Cases {
     pub(super) fn fill(self, run: &mut TestRun) {
         for (outcome, count) in self.others {
             run.count_many(LEVEL, &outcome, count);
-            run.left_out += count;
+            match Class::of(&outcome) {
+                class if class.is_failing() => run.count_unlisted(LEVEL, count, count),
+                Class::Known => run.known_unlisted += count,
+                _ => {}
+            }
         }
         for mut seen in self.seen {
             run.count(LEVEL, &seen.outcome);

@@ -12,6 +12,8 @@ pub(super) struct Failure {
     pub(super) assertion: Option<String>,
     pub(super) message: String,
     pub(super) own: Option<Frame>,
+    /// What further failures of the same test say.
+    pub(super) also: Vec<String>,
 }
 
 impl Failure {
@@ -48,6 +50,19 @@ impl Failure {
         leaf.assertion = self.assertion;
         leaf.message = self.message;
         leaf.own = self.own;
+        leaf.also = self.also;
+    }
+
+    /// Its class, message and place on one line.
+    pub(super) fn words(&self) -> String {
+        let class = self.exception.iter().map(|class| format!("{class}: "));
+        let place = self
+            .own
+            .iter()
+            .map(|own| format!(" at {}:{}", own.file, own.line));
+        let message = self.message.lines().map(str::trim).collect::<Vec<_>>();
+        let parts = class.chain([message.join(" ")]).chain(place);
+        parts.collect::<String>()
     }
 }
 
@@ -134,10 +149,10 @@ fn native(text: &str) -> Option<Failure> {
                 .exception
                 .map_or_else(String::new, |class| format!("{class}: "));
             Failure {
-                exception: None,
                 assertion: read.assertion,
                 message: format!("{class}{}", read.message),
                 own: read.own,
+                ..Failure::default()
             }
         })
 }
@@ -247,7 +262,6 @@ fn panic(text: &str) -> Option<Failure> {
     };
     let first = message.lines().next().unwrap_or_default();
     Some(Failure {
-        exception: None,
         assertion: first.starts_with("assertion").then(|| first.to_owned()),
         message: message.trim().to_owned(),
         own: Some(Frame {
@@ -255,6 +269,7 @@ fn panic(text: &str) -> Option<Failure> {
             line: number.parse().ok()?,
             function: String::new(),
         }),
+        ..Failure::default()
     })
 }
 
@@ -286,14 +301,13 @@ fn java(text: &str) -> Option<Failure> {
         .take_while(|line| !line.trim_start().starts_with("at "))
         .collect();
     Some(Failure {
-        exception: None,
-        assertion: None,
         message: head.join("\n"),
         own: Some(Frame {
             file: own.1.to_owned(),
             line: own.2,
             function: own.0.to_owned(),
         }),
+        ..Failure::default()
     })
 }
 
@@ -306,14 +320,13 @@ fn google(text: &str) -> Option<Failure> {
     let number: u64 = number.parse().ok()?;
     let fits = !file.is_empty() && !file.contains(char::is_whitespace);
     fits.then(|| Failure {
-        exception: None,
-        assertion: None,
         message: below.trim().to_owned(),
         own: Some(Frame {
             file: file.to_owned(),
             line: number,
             function: String::new(),
         }),
+        ..Failure::default()
     })
 }
 

@@ -17,6 +17,9 @@ use super::moments::iso;
 use super::praktika::DOCUMENT_BYTES_MAX;
 use super::{Form, Reading};
 
+/// Further failures of one test that are kept.
+const FAILURES_MAX: usize = 20;
+
 pub(super) fn claims(sample: &[u8]) -> bool {
     let start = sample.trim_ascii_start();
     let head = &start[..start.len().min(4096)];
@@ -140,7 +143,7 @@ fn fill(run: &mut TestRun, root: Root) {
                     (None, true) => "skipped".into(),
                     (None, false) => "passed".into(),
                 },
-                failure: first.map_or_else(Failure::default, |it| Failure::read("", &it.failure)),
+                failure: failure(&test.failures),
                 reason: test
                     .skipped
                     .first()
@@ -152,6 +155,20 @@ fn fill(run: &mut TestRun, root: Root) {
         }
     }
     cases.fill(run);
+}
+
+/// The first failure, with what the others say.
+fn failure(failures: &[Fault]) -> Failure {
+    let Some((first, others)) = failures.split_first() else {
+        return Failure::default();
+    };
+    let others = others.iter().take(FAILURES_MAX);
+    Failure {
+        also: others
+            .map(|it| Failure::read("", &it.failure).words())
+            .collect(),
+        ..Failure::read("", &first.failure)
+    }
 }
 
 /// `0.012s`.

@@ -88,6 +88,10 @@ pub struct Leaf {
     pub message: String,
     /// Where in the tests' own code it failed.
     pub own: Option<Frame>,
+    /// What its further failures say, bounded, where one test can have several.
+    pub also: Vec<String>,
+    /// What a failing test above it says, where it says nothing itself: a parent repeats one of its failing children.
+    pub above: Option<Above>,
     /// When it began.
     pub began: Option<Moment>,
     /// When it ended.
@@ -125,6 +129,8 @@ impl Leaf {
             assertion: None,
             message: String::new(),
             own: None,
+            also: Vec::new(),
+            above: None,
             began: None,
             ended: None,
             seconds: None,
@@ -135,6 +141,17 @@ impl Leaf {
             name,
         }
     }
+}
+
+/// What a failing test above a leaf says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Above {
+    /// The name as stored.
+    pub name: String,
+    /// What it says, bounded.
+    pub message: String,
+    /// The line of its result.
+    pub place: Place,
 }
 
 /// A place in code.

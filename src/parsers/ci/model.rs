@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 pub use super::event::{Event, EventKind};
-pub use super::leaf::{Class, FailingTest, Frame, Leaf, Mentions, PartitionKey};
+pub use super::leaf::{Above, Class, FailingTest, Frame, Leaf, Mentions, PartitionKey};
 
 use super::Form;
 use crate::time::Timestamp;
@@ -58,8 +58,24 @@ pub struct TestRun {
     pub checks: Vec<Check>,
     /// What else is to be said of the source.
     pub remarks: Vec<Remark>,
-    /// How many leaves, failing tests or known fails were left out because of [`KEPT_MAX`].
-    pub left_out: u64,
+    /// What says that the run failed and is no listed test, such as sums that count more failures than are listed.
+    pub faults: Vec<String>,
+    /// Failing tests that are counted and in no list, by level: there are more than [`KEPT_MAX`], or the source does not name
+    /// them.
+    pub unlisted: Vec<Unlisted>,
+    /// Failures that were expected and are in no list, for the same reason.
+    pub known_unlisted: u64,
+}
+
+/// Failing tests of a level that are counted and in no list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlisted {
+    /// The level.
+    pub level: String,
+    /// Failing tests.
+    pub tests: u64,
+    /// Those without a failing test below them.
+    pub leaves: u64,
 }
 
 /// Failing tests, leaves, known fails or running tests that are kept of a run: a job has thousands at worst.
@@ -100,7 +116,9 @@ impl TestRun {
             attributes: BTreeMap::new(),
             checks: Vec::new(),
             remarks: Vec::new(),
-            left_out: 0,
+            faults: Vec::new(),
+            unlisted: Vec::new(),
+            known_unlisted: 0,
         }
     }
 
@@ -139,19 +157,57 @@ impl TestRun {
         add(&mut self.stated, level, outcome, count);
     }
 
-    /// Keeps a leaf, unless too many are kept.
+    /// Keeps a leaf, unless too many are kept; it is counted as the failing test that it is.
     pub fn keep_leaf(&mut self, leaf: Leaf) {
-        keep(&mut self.leaves, leaf, &mut self.left_out);
+        if self.leaves.len() < KEPT_MAX {
+            self.leaves.push(leaf);
+        }
     }
 
-    /// Keeps a failing test, unless too many are kept.
+    /// Keeps a failing test; where too many are kept, it is counted.
     pub fn keep_failing(&mut self, test: FailingTest) {
-        keep(&mut self.failing, test, &mut self.left_out);
+        if self.failing.len() < KEPT_MAX {
+            self.failing.push(test);
+        } else {
+            self.count_unlisted(&test.level, 1, u64::from(test.is_leaf));
+        }
     }
 
-    /// Keeps a failure that was expected, unless too many are kept.
+    /// Counts failing tests that are in no list.
+    pub fn count_unlisted(&mut self, level: &str, tests: u64, leaves: u64) {
+        let known = self.unlisted.iter().position(|it| it.level == level);
+        let at = known.unwrap_or_else(|| {
+            self.unlisted.push(Unlisted {
+                level: level.to_owned(),
+                tests: 0,
+                leaves: 0,
+            });
+            self.unlisted.len() - 1
+        });
+        self.unlisted[at].tests += tests;
+        self.unlisted[at].leaves += leaves;
+    }
+
+    /// Failing tests at all levels above steps, listed or not.
+    pub fn failing_tests(&self) -> u64 {
+        let listed = u64::try_from(self.failing.len()).unwrap_or(u64::MAX);
+        listed + self.unlisted.iter().map(|it| it.tests).sum::<u64>()
+    }
+
+    /// Those without a failing test below them, listed or not.
+    pub fn failing_leaves(&self) -> u64 {
+        let listed = self.failing.iter().filter(|test| test.is_leaf).count();
+        let listed = u64::try_from(listed).unwrap_or(u64::MAX);
+        listed + self.unlisted.iter().map(|it| it.leaves).sum::<u64>()
+    }
+
+    /// Keeps a failure that was expected; where too many are kept, it is counted.
     pub fn keep_known(&mut self, known: KnownFail) {
-        keep(&mut self.known, known, &mut self.left_out);
+        if self.known.len() < KEPT_MAX {
+            self.known.push(known);
+        } else {
+            self.known_unlisted += 1;
+        }
     }
 
     /// Says something of the source. What is said already is not said again.
@@ -166,14 +222,6 @@ impl TestRun {
     /// Whether all that the source can say was said.
     pub fn is_complete(&self) -> bool {
         self.incomplete.is_empty()
-    }
-}
-
-fn keep<T>(all: &mut Vec<T>, one: T, left_out: &mut u64) {
-    if all.len() < KEPT_MAX {
-        all.push(one);
-    } else {
-        *left_out += 1;
     }
 }
 
@@ -360,13 +408,15 @@ pub struct KnownFail {
     pub place: Place,
 }
 
-/// Tries that were repeated. What a try gave is in no result.
+/// Tries that were repeated, of tests and of steps in them. What a try gave is in no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retries {
     /// Tries.
     pub tries: u64,
     /// Those that failed.
     pub failed: u64,
+    /// Tries of steps among both; none where the source shows tries of tests alone.
+    pub of_steps: Option<(u64, u64)>,
     /// Tests that passed after a try had failed.
     pub passed_after: u64,
 }

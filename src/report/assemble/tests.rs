@@ -6,9 +6,9 @@ use super::Context;
 use crate::outcome::{self, Group, JoinedRun};
 use crate::parsers::ci::{self, Clock, Moment, RemarkKind, names::readable};
 use crate::report::model::tests::{
-    FailingLevel, KnownFail, Retries, RunningTest, TestCheck, TestClock, TestDisagreement,
-    TestDuration, TestEvent, TestGroup, TestLeaf, TestRemark, TestRun, TestSaying, TestTie, Tests,
-    Unstable,
+    FailingLevel, KnownFail, Retries, RunningTest, TestAbove, TestCheck, TestClock,
+    TestDisagreement, TestDuration, TestEvent, TestGroup, TestLeaf, TestRemark, TestRun,
+    TestSaying, TestTie, Tests, Unstable,
 };
 use crate::time::Zone;
 
@@ -69,6 +69,7 @@ impl Context<'_> {
             failed_tries: (tries().min().unwrap_or(0), tries().max().unwrap_or(0)),
             tries_span_s: spans.reduce(f64::max),
             ties: group.ties.iter().map(|tie| self.tie(tie)).collect(),
+            above: above_of(tests, group),
             leaves,
         }
     }
@@ -84,6 +85,8 @@ impl Context<'_> {
                 .collect(),
             records: tie.records,
             code: tie.code,
+            same_text: tie.is_same_text,
+            timed: tie.is_timed,
             evidence: tie.evidence.as_ref().map(|one| self.evidence(one)),
         }
     }
@@ -122,13 +125,15 @@ fn row_of(run: &JoinedRun, speaks: bool, row: &outcome::Row) -> TestRun {
             .collect(),
         levels: totals.iter().map(|total| total.level.clone()).collect(),
         totals_are_stated,
-        failing_tests: count(told.failing.len()),
-        failing_leaves: count(told.leaves.len()),
+        failing_tests: told.failing_tests(),
+        failing_leaves: told.failing_leaves(),
         failing_by_level: by_level(told),
         known: told.known.iter().map(known).collect(),
         retries: Retries {
             tries: told.retries.tries,
             failed: told.retries.failed,
+            step_tries: told.retries.of_steps.map(|of| of.0),
+            step_failed: told.retries.of_steps.map(|of| of.1),
             passed_after: told.retries.passed_after,
         },
         filtered_out: told.filtered_out,
@@ -137,7 +142,15 @@ fn row_of(run: &JoinedRun, speaks: bool, row: &outcome::Row) -> TestRun {
         attributes: told.attributes.clone(),
         checks: told.checks.iter().map(check).collect(),
         remarks: told.remarks.iter().map(remark).collect(),
-        left_out: told.left_out,
+        faults: if speaks {
+            run.faults.iter().map(saying).collect()
+        } else {
+            Vec::new()
+        },
+        left_out: told.unlisted.iter().map(|it| it.tests).sum(),
+        leaves_left_out: told.failing_leaves()
+            - count(told.leaves.len()).min(told.failing_leaves()),
+        known_left_out: told.known_unlisted,
     }
 }
 
@@ -151,28 +164,28 @@ fn lower(by: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 }
 
 fn by_level(run: &ci::TestRun) -> Vec<FailingLevel> {
-    let mut levels: Vec<(usize, FailingLevel)> = Vec::new();
-    for test in &run.failing {
-        let at = levels
-            .iter()
-            .position(|(_, known)| known.level == test.level)
-            .unwrap_or_else(|| {
-                let level = test.level.clone();
-                levels.push((
-                    ci::Total::new(&level).rank(),
-                    FailingLevel {
-                        level,
-                        tests: 0,
-                        leaves: 0,
-                    },
-                ));
-                levels.len() - 1
-            });
-        levels[at].1.tests += 1;
-        levels[at].1.leaves += u64::from(test.is_leaf);
+    let mut levels: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
+    let listed = run
+        .failing
+        .iter()
+        .map(|test| (test.level.as_str(), 1, u64::from(test.is_leaf)));
+    let unlisted = run
+        .unlisted
+        .iter()
+        .map(|it| (it.level.as_str(), it.tests, it.leaves));
+    for (level, tests, leaves) in listed.chain(unlisted) {
+        let of_level = levels
+            .entry((ci::Total::new(level).rank(), level))
+            .or_default();
+        of_level.0 += tests;
+        of_level.1 += leaves;
     }
-    levels.sort_by(|a, b| (a.0, &a.1.level).cmp(&(b.0, &b.1.level)));
-    levels.into_iter().map(|(_, level)| level).collect()
+    let level = |((_, level), (tests, leaves)): ((usize, &str), (u64, u64))| FailingLevel {
+        level: level.to_owned(),
+        tests,
+        leaves,
+    };
+    levels.into_iter().map(level).collect()
 }
 
 fn leaf_of(tests: &outcome::Tests, (row, at): (usize, usize)) -> Option<TestLeaf> {
@@ -191,6 +204,21 @@ fn leaf_of(tests: &outcome::Tests, (row, at): (usize, usize)) -> Option<TestLeaf
         seconds: leaf.seconds,
         failed_tries: leaf.failed_tries,
         message: leaf.message.clone(),
+        also: leaf.also.clone(),
+    })
+}
+
+/// What stands above the first leaf that says nothing itself.
+fn above_of(tests: &outcome::Tests, group: &Group) -> Option<TestAbove> {
+    let leaves = group.leaves.iter();
+    let (row, above) = leaves
+        .filter_map(|at| Some((at.0, tests.leaf(*at)?.above.as_ref()?)))
+        .next()?;
+    Some(TestAbove {
+        test: readable(&above.name),
+        path: tests.rows.get(row)?.path.clone(),
+        line: above.place.line,
+        message: above.message.clone(),
     })
 }
 
@@ -203,11 +231,14 @@ fn stamp(at: Moment) -> String {
     at.at.iso(zone)
 }
 
-fn disagreements(run: &JoinedRun) -> Vec<TestDisagreement> {
-    let saying = |(path, says): &(String, String)| TestSaying {
+fn saying((path, says): &(String, String)) -> TestSaying {
+    TestSaying {
         path: path.clone(),
         says: says.clone(),
-    };
+    }
+}
+
+fn disagreements(run: &JoinedRun) -> Vec<TestDisagreement> {
     let of = |one: &outcome::Disagreement| TestDisagreement {
         run: run.id.clone(),
         what: one.what.clone(),
@@ -280,15 +311,16 @@ fn check(check: &ci::Check) -> TestCheck {
 }
 
 fn remark(remark: &ci::Remark) -> TestRemark {
-    let kind = match remark.kind {
-        RemarkKind::Unreadable => "not readable: ",
-        RemarkKind::Inconsistent => "inconsistent: ",
-        RemarkKind::LeavesOut => "leaves out: ",
-        RemarkKind::Reading => "",
-        RemarkKind::NotTrusted => "not to be trusted: ",
+    let (kind, head) = match remark.kind {
+        RemarkKind::Unreadable => ("unreadable", "not readable: "),
+        RemarkKind::Inconsistent => ("inconsistent", "inconsistent: "),
+        RemarkKind::LeavesOut => ("leaves-out", "leaves out: "),
+        RemarkKind::Reading => ("reading", ""),
+        RemarkKind::NotTrusted => ("not-trusted", "not to be trusted: "),
     };
     TestRemark {
-        text: format!("{kind}{}", remark.text),
+        kind: kind.to_owned(),
+        text: format!("{head}{}", remark.text),
         line: remark.place.line,
     }
 }

@@ -47,10 +47,13 @@ pub(super) fn write(diff: &Diff, _style: &Style, out: &mut dyn Write) -> io::Res
 
 fn section(diff: &Diff, kind: Kind, heading: &str, page: &mut Page) {
     let changes = diff.differing(kind);
+    let same = diff.same(kind);
+    if changes.is_empty() && same == 0 && matches!(kind, Kind::Test | Kind::Failure) {
+        return;
+    }
     let mut rest = heading.chars();
     let first = rest.next().map(|it| it.to_ascii_uppercase());
     page.section(&first.into_iter().chain(rest).collect::<String>());
-    let same = diff.same(kind);
     let told = summary(&changes).unwrap_or_else(|| "No difference".to_owned());
     page.block(&format!("{told}; {same} as before."));
     if changes.is_empty() {

@@ -6,6 +6,7 @@ mod markdown;
 mod measure;
 mod signals;
 mod templates;
+mod tests;
 mod text;
 
 use std::io::{self, Write};
@@ -65,6 +66,10 @@ pub struct Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// Failing tests by name.
+    Test,
+    /// Failures of tests by what they have in common.
+    Failure,
     /// Findings by rule.
     Finding,
     /// Signals by node.
@@ -127,7 +132,13 @@ pub struct Measure {
 type Compare = fn(&Pair<'_>) -> Vec<Change>;
 
 /// Every kind of thing that is compared.
-const KINDS: &[Compare] = &[findings::compare, signals::compare, templates::compare];
+const KINDS: &[Compare] = &[
+    tests::compare_tests,
+    tests::compare_failures,
+    findings::compare,
+    signals::compare,
+    templates::compare,
+];
 
 /// Two reports, and how long each of their nodes logs.
 struct Pair<'r> {
@@ -188,6 +199,14 @@ fn remarks(pair: &Pair<'_>) -> Vec<String> {
             ));
         }
     }
+    let has_tests = [pair.base, pair.new].map(tests::has_any);
+    for (name, has) in [("the base", has_tests[0]), ("the new one", has_tests[1])] {
+        if !has && has_tests.contains(&true) {
+            remarks.push(format!(
+                "{name} has no results of tests, so what fails in the other may be old or new"
+            ));
+        }
+    }
     if pair.base.redacted || pair.new.redacted {
         remarks.push("a masked report's names are its own: the same mask stands for different names in two reports".to_owned());
     }
@@ -218,8 +237,14 @@ fn remarks(pair: &Pair<'_>) -> Vec<String> {
 }
 
 impl Diff {
-    /// Whether a finding is new, or worse than in the base, and as bad as fails the command.
+    /// Whether a test fails that did not, or a finding is new or worse than in the base, and as bad as fails the command.
     pub fn fails(&self) -> bool {
+        let is_new_failure = |it: &Change| {
+            matches!(it.kind, Kind::Test | Kind::Failure) && it.direction == Direction::New
+        };
+        if self.fail_on.is_some() && self.changes.iter().any(is_new_failure) {
+            return true;
+        }
         let is_worse = |it: &Change| match it.direction {
             Direction::New => true,
             Direction::More => it.new.severity > it.base.severity,
@@ -231,6 +256,13 @@ impl Diff {
                 .filter(|it| it.kind == Kind::Finding && is_worse(it))
                 .any(|it| it.new.severity >= Some(least))
         })
+    }
+
+    /// Whether tests fail of which the base cannot say that they did not.
+    pub fn leaves_open(&self) -> bool {
+        let fails = |it: &Change| it.kind == Kind::Test && it.new.count.is_some_and(|it| it > 0);
+        let mut changes = self.changes.iter();
+        changes.any(|it| fails(it) && it.direction == Direction::Unknown)
     }
 
     /// Those that differ, of a kind.
@@ -277,6 +309,8 @@ pub const DIFF_OUTPUTS: &[DiffOutput] = &[
 
 /// The headings of the kinds, in their order.
 const HEADINGS: &[(Kind, &str)] = &[
+    (Kind::Test, "failing tests"),
+    (Kind::Failure, "failures of tests"),
     (Kind::Finding, "findings"),
     (Kind::Signal, "signals by node"),
     (Kind::Template, "unexplained templates"),
@@ -325,7 +359,7 @@ fn verdict(diff: &Diff) -> String {
         .iter()
         .filter(|it| it.direction == Direction::More)
         .count();
-    match (new.first(), worse) {
+    let said = match (new.first(), worse) {
         (Some(first), _) => format!(
             "{} {} the base does not have, the worst {}: {}",
             new.len(),
@@ -342,7 +376,55 @@ fn verdict(diff: &Diff) -> String {
             format!("no new finding; {worse} are worse or more frequent than in the base")
         }
         _ => "no new finding".to_owned(),
+    };
+    match of_tests(diff) {
+        Some(tests) => format!("{tests}; {said}"),
+        None => said,
     }
+}
+
+/// What of the tests is new, in a clause; nothing where neither side has failing ones.
+fn of_tests(diff: &Diff) -> Option<String> {
+    let count = |kind: Kind, direction: Direction| {
+        let changes = diff.changes.iter();
+        let fits = changes.filter(|it| it.kind == kind && it.direction == direction);
+        u64::try_from(fits.count()).unwrap_or(u64::MAX)
+    };
+    let (new, gone) = (
+        count(Kind::Test, Direction::New),
+        count(Kind::Test, Direction::Gone),
+    );
+    let open = count(Kind::Test, Direction::Unknown);
+    let failures = count(Kind::Failure, Direction::New);
+    let parts = [
+        (
+            new,
+            figures::counted(new, "test fails", "tests fail") + " that did not in the base",
+        ),
+        (
+            if new == 0 { failures } else { 0 },
+            figures::counted(failures, "failure", "failures") + " of tests not in the base",
+        ),
+        (
+            gone,
+            figures::counted(gone, "test fails", "tests fail") + " no more",
+        ),
+        (
+            open,
+            figures::counted(open, "failing test", "failing tests")
+                + " that one side could not have shown",
+        ),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, words)| words)
+        .collect();
+    let has_any = diff.changes.iter().any(|it| it.kind == Kind::Test);
+    if parts.is_empty() {
+        return has_any.then(|| "no test fails that did not in the base".to_owned());
+    }
+    Some(parts.join(", "))
 }
 
 /// What a change is about: the node of a signal, the severity of a finding.
@@ -350,7 +432,7 @@ fn subject(change: &Change) -> String {
     match (&change.node, change.kind) {
         (Some(node), _) => format!("{} on {node}", change.what),
         (None, Kind::Signal) => format!("{} on all nodes", change.what),
-        (None, Kind::Finding | Kind::Template) => change.what.clone(),
+        (None, Kind::Test | Kind::Failure | Kind::Finding | Kind::Template) => change.what.clone(),
     }
 }
 

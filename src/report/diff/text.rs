@@ -69,6 +69,9 @@ fn of_side(side: &Side) -> String {
 fn section(diff: &Diff, kind: Kind, heading: &str, page: &mut Page) {
     let changes = diff.differing(kind);
     let same = diff.same(kind);
+    if changes.is_empty() && same == 0 && matches!(kind, Kind::Test | Kind::Failure) {
+        return;
+    }
     let as_before = thousands(u64::try_from(same).unwrap_or(u64::MAX));
     let parts = [
         summary(&changes),

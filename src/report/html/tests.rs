@@ -30,6 +30,14 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
         let left = page.bounded(&rows, RUNS_MAX, RUN_BYTES, |page, row| run(row, page));
         page.left_out(left, "runs of tests");
         disagreements(report, page);
+        let events: Vec<String> = tests::telling_events(report)
+            .map(tests::event_words)
+            .collect();
+        items(
+            "Beside the tests",
+            &events.iter().map(String::as_str).collect::<Vec<_>>(),
+            page,
+        );
         let left = page.bounded(
             &report.tests.groups,
             GROUPS_MAX,
@@ -46,6 +54,20 @@ fn run(row: &TestRun, page: &mut Markup) {
         page.leaf("p", &[("class", "sub")], &tests::totals(row).join("; "));
         if let Some(why) = tests::counted_differently(row) {
             page.leaf("p", &[("class", "sub")], &why);
+        }
+        for fault in row.faults.iter().take(ITEMS_MAX) {
+            page.el("p", &[], |page| {
+                page.text(&format!("It says that it failed: {}, in ", fault.says));
+                page.leaf("code", &[], &fault.path);
+            });
+        }
+        let warnings = tests::warnings(row).map(|it| it.text.clone());
+        for text in tests::retries(row)
+            .into_iter()
+            .chain(warnings)
+            .take(ITEMS_MAX)
+        {
+            page.leaf("p", &[("class", "sub")], &text);
         }
         page.el("p", &[("class", "sub")], |page| {
             page.leaf("code", &[], &row.source);
@@ -125,6 +147,12 @@ fn group(group: &TestGroup, page: &mut Markup) {
             page.leaf("code", &[("class", "log")], &group.signature);
         });
         page.leaf("p", &[("class", "sub")], &group.why);
+        if let Some(above) = &group.above {
+            page.el("p", &[("class", "sub")], |page| {
+                page.text(&format!("{} above says: ", above.test));
+                page.leaf("code", &[("class", "log")], &above.message);
+            });
+        }
         if let Some(tries) = tests::tries(group) {
             page.leaf("p", &[("class", "sub")], &tries);
         }

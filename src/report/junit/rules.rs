@@ -22,7 +22,7 @@ pub(in crate::report) fn write(
     let mut suites: Vec<Suite> = runs.into_iter().map(|run| suite(report, run)).collect();
     suites.extend(super::tests::suites(report));
     suites.extend(unread(report));
-    write_suites("casdiag analyze", &suites, out)
+    write_suites("casdiag", &suites, out)
 }
 
 fn suite(report: &Report, run: &str) -> Suite {

@@ -25,8 +25,24 @@ fn suite(report: &Report, row: &TestRun) -> Suite {
     cases.push(Case {
         class: "casdiag.tests".to_owned(),
         name: "told to the end".to_owned(),
-        error: (!row.complete).then(|| format!("incomplete: {}", row.incomplete.join(", "))),
+        error: (!row.complete).then(|| {
+            let warnings = tests::warnings(row).map(|it| it.text.clone());
+            let why = row.incomplete.iter().cloned().chain(warnings);
+            format!("incomplete: {}", why.collect::<Vec<_>>().join("; "))
+        }),
         output: tests::totals(row),
+        ..Case::default()
+    });
+    let faults = row.faults.iter().map(|fault| Failure {
+        kind: "failed".to_owned(),
+        message: fault.says.clone(),
+        text: fault.path.clone(),
+    });
+    cases.push(Case {
+        class: "casdiag.tests".to_owned(),
+        name: "nothing failed but the tests that are listed".to_owned(),
+        failures: faults.collect(),
+        output: tests::warnings(row).map(|it| it.text.clone()).collect(),
         ..Case::default()
     });
     Suite {

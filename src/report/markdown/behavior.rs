@@ -19,6 +19,9 @@ const CITED_CHARS_MAX: usize = 600;
 
 /// Writes the counts and the evidence.
 pub(super) fn write(report: &Report, page: &mut Page) {
+    if report.records.total == 0 && report.findings.is_empty() && !report.tests.runs.is_empty() {
+        return;
+    }
     page.section("Actual behavior");
     if report.records.total == 0 {
         page.block("There is no record to count.");

@@ -9,7 +9,7 @@ use crate::report::figures::{
     thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
-use crate::report::testing::{failing_leaves, verdict};
+use crate::report::testing::{fail, verdict};
 use crate::report::worst;
 use crate::vocab::Severity;
 
@@ -21,7 +21,7 @@ const NAMES_MAX: usize = 8;
 
 /// Writes the title: of failing tests, or of the worst finding.
 pub(super) fn title(report: &Report, page: &mut Page) {
-    let failing = verdict(report).filter(|_| failing_leaves(report) > 0);
+    let failing = verdict(report).filter(|_| fail(report));
     let text = failing.map_or_else(|| of_findings(report), |it| markdown_line(&sentence(&it)));
     page.title(&text);
 }
@@ -37,6 +37,13 @@ pub(super) fn write(report: &Report, page: &mut Page) {
             "Beyond `--max-subjects`: {}.",
             markdown_inline(&beyond)
         ));
+    }
+    if report.findings.is_empty() && report.records.total == 0 && !report.tests.runs.is_empty() {
+        page.block(&format!(
+            "Among {} no log of a server was found, so what the servers did while the tests ran is not known.",
+            counted(length(&report.inputs), "file", "files")
+        ));
+        return;
     }
     if report.findings.is_empty() {
         let verdict = if report.records.total == 0 {

@@ -54,6 +54,20 @@ fn run(row: &TestRun, page: &mut Page) {
         .map(|total| markdown_inline(total))
         .collect();
     items.extend(tests::counted_differently(row).map(|why| markdown_inline(&why)));
+    items.extend(row.faults.iter().map(|fault| {
+        format!(
+            "**it says that it failed**: {}, in {}",
+            markdown_inline(&fault.says),
+            markdown_span(&fault.path)
+        )
+    }));
+    items.extend(tests::retries(row).map(|retries| markdown_inline(&retries)));
+    if row.leaves_left_out > 0 {
+        items.push(format!(
+            "{} are counted and in no group: there are too many to list, or the source does not name them",
+            counted(row.leaves_left_out, "failing leaf", "failing leaves")
+        ));
+    }
     for duration in row.durations.iter().skip(1) {
         items.push(format!(
             "{} by another rule: {}",
@@ -139,6 +153,15 @@ fn told(group: &TestGroup, page: &mut Page) {
         );
         page.left_out(areas.len(), AREAS_MAX, "features");
     }
+    if let Some(above) = &group.above {
+        page.block(&format!(
+            "{} ({}:{}) stands above and repeats one of its failing children; it says:",
+            markdown_span(&above.test),
+            markdown_inline(&above.path),
+            above.line
+        ));
+        page.list(&lines_of(&above.message));
+    }
     let leaves = group.leaves.iter().take(LEAVES_MAX).map(|leaf| {
         let message = leaf.message.lines().next().unwrap_or_default();
         let message = if message.is_empty() {
@@ -146,8 +169,12 @@ fn told(group: &TestGroup, page: &mut Page) {
         } else {
             format!(": {}", markdown_inline(message))
         };
+        let also = match leaf.also.len() {
+            0 => String::new(),
+            more => format!("; it has {more} further failures"),
+        };
         format!(
-            "{} ({}:{}){message}",
+            "{} ({}:{}){message}{also}",
             markdown_span(&leaf.test),
             markdown_inline(&leaf.path),
             leaf.source_line
@@ -157,13 +184,26 @@ fn told(group: &TestGroup, page: &mut Page) {
     page.left_out(group.leaves.len(), LEAVES_MAX, "leaves");
 }
 
+/// Lines of a message as items of a list.
+fn lines_of(message: &str) -> Vec<String> {
+    let lines = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    lines.take(LEAVES_MAX).map(markdown_inline).collect()
+}
+
 /// What is no unexpected failure: known fails, unstable tests, tests that ran when the log broke off.
 fn apart(row: &TestRun, page: &mut Page) {
     if !row.known.is_empty() {
         page.block(&format!(
             "Known in {}: {}.",
             markdown_inline(&row.run),
-            counted(length(&row.known), "failure", "failures")
+            counted(
+                length(&row.known) + row.known_left_out,
+                "failure",
+                "failures"
+            )
         ));
         let items = row.known.iter().take(ITEMS_MAX).map(|known| {
             let reason = known.reason.as_deref().map_or_else(String::new, |reason| {
@@ -220,16 +260,16 @@ fn events(report: &Report, page: &mut Page) {
         return;
     }
     page.block("Beside the tests:");
-    let items = events.iter().take(ITEMS_MAX).map(|event| {
-        let at = event
-            .at
-            .as_deref()
-            .map_or_else(String::new, |at| format!("{} ", markdown_inline(at)));
+    let others = events
+        .iter()
+        .filter(|event| tests::telling_events(report).all(|it| !std::ptr::eq(it, *event)));
+    let ordered = tests::telling_events(report).chain(others);
+    let items = ordered.take(ITEMS_MAX).map(|event| {
         format!(
-            "{at}{} {}: {}",
-            markdown_inline(&event.kind),
-            markdown_inline(&event.subject),
-            markdown_inline(&event.text)
+            "{} ({}:{})",
+            markdown_inline(&tests::event_words(event)),
+            markdown_inline(&event.path),
+            event.line
         )
     });
     page.list(&items.collect::<Vec<_>>());

@@ -87,8 +87,18 @@ pub struct TestRun {
     pub checks: Vec<TestCheck>,
     /// What else is to be said of the source.
     pub remarks: Vec<TestRemark>,
-    /// Failing tests that were left out of lists because there are too many.
+    /// What says that the run failed, although no listed test would explain it: its result, an exit code, sums, checks. On the
+    /// row that speaks for the run, from all its sources.
+    #[serde(default)]
+    pub faults: Vec<TestSaying>,
+    /// Failing tests that are counted and in no list, because there are too many or the source does not name them.
     pub left_out: u64,
+    /// Failing leaves among them, which are in no group.
+    #[serde(default)]
+    pub leaves_left_out: u64,
+    /// Failures that were expected and are in no list.
+    #[serde(default)]
+    pub known_left_out: u64,
 }
 
 /// A duration and how it was found.
@@ -126,13 +136,19 @@ pub struct KnownFail {
     pub line: u64,
 }
 
-/// Tries that were repeated.
+/// Tries that were repeated, of tests and of steps in them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Retries {
     /// Tries.
     pub tries: u64,
     /// Those that failed.
     pub failed: u64,
+    /// Tries of steps among them; none where the source shows tries of tests alone.
+    #[serde(default)]
+    pub step_tries: Option<u64>,
+    /// Those that failed.
+    #[serde(default)]
+    pub step_failed: Option<u64>,
     /// Tests that passed after a try had failed.
     pub passed_after: u64,
 }
@@ -177,6 +193,10 @@ pub struct TestCheck {
 /// A remark on a source.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TestRemark {
+    /// `unreadable`, `inconsistent`, `leaves-out`, `not-trusted`, or `reading`: how it was read where it can be read in several
+    /// ways.
+    #[serde(default)]
+    pub kind: String,
     /// In words.
     pub text: String,
     /// The line it is about; 0 for the whole.
@@ -222,6 +242,23 @@ pub struct TestGroup {
     pub tries_span_s: Option<f64>,
     /// How it was tied to findings, the strongest first.
     pub ties: Vec<TestTie>,
+    /// What a failing test above says, where the leaves say nothing themselves. A parent repeats one of its failing children, so
+    /// it is said of one of the leaves, and which is not known.
+    #[serde(default)]
+    pub above: Option<TestAbove>,
+}
+
+/// What a failing test above leaves says.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TestAbove {
+    /// The test, as people write it.
+    pub test: String,
+    /// The source.
+    pub path: String,
+    /// The line of its result.
+    pub line: u64,
+    /// What it says.
+    pub message: String,
 }
 
 /// A failing test without a failing test below it.
@@ -251,6 +288,9 @@ pub struct TestLeaf {
     pub failed_tries: u64,
     /// What it says.
     pub message: String,
+    /// What its further failures say, where it has several.
+    #[serde(default)]
+    pub also: Vec<String>,
 }
 
 /// Leaves tied to a finding.
@@ -269,6 +309,13 @@ pub struct TestTie {
     pub records: u64,
     /// The error code that both carry.
     pub code: Option<u32>,
+    /// Whether the leaves' error also has the text of the finding's records, or is of the same family of the code; otherwise the
+    /// number is all they share.
+    #[serde(default)]
+    pub same_text: bool,
+    /// Whether it is known that records and leaves met in time; otherwise when the leaves ran is not observable.
+    #[serde(default)]
+    pub timed: bool,
     /// A record that shows it.
     pub evidence: Option<Evidence>,
 }

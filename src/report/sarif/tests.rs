@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 
 use super::{message, place};
 use crate::report::model::Report;
-use crate::report::model::tests::TestGroup;
-use crate::report::testing::own_file;
+use crate::report::model::tests::{TestGroup, TestRun, TestSaying};
+use crate::report::testing::{fail, faults, own_file};
 
 /// The id of the rule that every group is a result of.
 const RULE: &str = "failing-tests";
 
-/// The rule, if there is a group.
+/// The rule, if anything failed.
 pub(super) fn descriptor(report: &Report) -> Option<Value> {
-    (!report.tests.groups.is_empty()).then(|| {
+    fail(report).then(|| {
         json!({
             "id": RULE,
             "shortDescription": { "text": "Tests failed that were not expected to" },
@@ -24,12 +24,23 @@ pub(super) fn descriptor(report: &Report) -> Option<Value> {
 
 /// A result per group; `index` is the place of the rule.
 pub(super) fn results(report: &Report, index: usize) -> Vec<Value> {
-    report
-        .tests
-        .groups
-        .iter()
-        .map(|group| result(group, index))
+    let groups = report.tests.groups.iter().map(|group| result(group, index));
+    groups
+        .chain(faults(report).map(|(row, fault)| failed(row, fault, index)))
         .collect()
+}
+
+/// A run that says that it failed, though no listed test would explain it.
+fn failed(row: &TestRun, fault: &TestSaying, index: usize) -> Value {
+    json!({
+        "ruleId": RULE,
+        "ruleIndex": index,
+        "level": "error",
+        "message": message(&format!("{} says that it failed: {}", row.run, fault.says)),
+        "locations": [{ "physicalLocation": place(&fault.path, None) }],
+        "partialFingerprints": { "signature/v1": format!("{} {}: {}", row.form, row.name, fault.says) },
+        "properties": { "id": row.run },
+    })
 }
 
 fn result(group: &TestGroup, index: usize) -> Value {

@@ -21,7 +21,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     let Some(verdict) = tests::verdict(report) else {
         return;
     };
-    let fails = tests::failing_leaves(report) > 0;
+    let fails = tests::fail(report);
     let word = if fails { "TESTS FAIL" } else { "TESTS" };
     let severity = if fails {
         Severity::High
@@ -42,12 +42,21 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         if at == 0 || page.room().draws {
             run(row, page);
         }
+        said_of(row, page);
     }
     page.leave_out(
         speakers.len().saturating_sub(room),
         "run of tests",
         "runs of tests",
     );
+    let is_told = |text: &str| tests::faults(report).any(|(_, fault)| fault.says == text);
+    let events = tests::telling_events(report).filter(|event| !is_told(&event.text));
+    let events: Vec<_> = events.collect();
+    for event in events.iter().take(room) {
+        let text = format!("beside: {}", tests::event_words(event));
+        page.wrapped(&terminal(&text), 2, page.room().title_lines);
+    }
+    page.leave_out(events.len().saturating_sub(room), "event", "events");
     for one in report.tests.disagreements.iter().take(room) {
         let text = format!(
             "sources of {} disagree on {}: {} in {}, {} in {}",
@@ -71,6 +80,19 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     page.gap();
 }
 
+/// What says that a run failed, and what must be known of its source.
+fn said_of(row: &TestRun, page: &mut Page) {
+    let shown = page.room().title_lines;
+    let faults: Vec<&str> = row.faults.iter().map(|fault| fault.says.as_str()).collect();
+    if !faults.is_empty() {
+        let text = format!("it says that it failed: {}", faults.join("; "));
+        page.wrapped(&terminal(&text), 4, shown);
+    }
+    for warning in tests::warnings(row).take(shown) {
+        page.wrapped(&terminal(&warning.text), 4, shown);
+    }
+}
+
 fn run(row: &TestRun, page: &mut Page) {
     let totals = tests::totals(row);
     let telling: Vec<&String> = totals
@@ -85,13 +107,11 @@ fn run(row: &TestRun, page: &mut Page) {
         page.wrapped(&terminal(&why), 4, 2);
     }
     let mut aside = Vec::new();
-    if !row.known.is_empty() {
-        aside.push(format!("{} known", length(&row.known)));
+    let known = length(&row.known) + row.known_left_out;
+    if known > 0 {
+        aside.push(format!("{known} known"));
     }
-    if row.retries.failed > 0 {
-        let tries = counted(row.retries.tries, "try", "tries");
-        aside.push(format!("{} of {tries} failed", row.retries.failed));
-    }
+    aside.extend(tests::retries(row));
     if row.filtered_out > 0 {
         aside.push(format!("{} not chosen to run", row.filtered_out));
     }
@@ -139,6 +159,11 @@ fn group(group: &TestGroup, page: &mut Page) {
         page.room().title_lines,
     );
     page.wrapped(&terminal(&group.why), 4, page.room().title_lines);
+    if let Some(above) = &group.above {
+        let lines: Vec<&str> = above.message.lines().map(str::trim).collect();
+        let text = format!("above, {} says: {}", above.test, lines.join(" "));
+        page.wrapped(&terminal(&text), 4, page.room().title_lines + 1);
+    }
     let mut areas: Vec<(&String, &u64)> = group.by_area.iter().collect();
     areas.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     if page.room().draws {

@@ -124,7 +124,11 @@ fn tests_inside_a_job_are_read_by_the_reader_of_their_form() {
         .find(|total| total.level == "scenario")
         .unwrap();
     assert_eq!(scenarios.units, 46);
-    assert_eq!(jobs["LedgerSoak / ledger_soak"].runs.len(), 0);
+    // No test ran there, and the job did not pass.
+    let lost = &jobs["LedgerSoak / ledger_soak"].runs[0];
+    assert_eq!(lost.form, Form::ActionsLog);
+    assert_eq!(lost.incomplete, [Incomplete::Stopped]);
+    assert!(lost.faults[0].contains("lost communication"));
 }
 
 #[test]
@@ -244,11 +248,18 @@ fn what_the_command_line_prints_has_the_names_of_job_and_step() {
         build / b\tRun tests\t2026-03-14T23:18:04.0000000Z ##[error]Process completed with exit code 1.\n",
     );
     let reading = super::read(&folder.path().join("run.txt"));
-    assert_eq!(reading.runs.len(), 1);
-    assert_eq!(reading.runs[0].part, "build / a / Run tests");
+    // The step of job b failed and ran no test.
+    let parts = reading
+        .runs
+        .iter()
+        .map(|run| (run.part.as_str(), run.form, run.exit_code));
     assert_eq!(
-        (reading.runs[0].exit_code, reading.events.len()),
-        (Some(0), 1)
+        parts.collect::<Vec<_>>(),
+        [
+            ("build / a / Run tests", Form::CargoText, Some(0)),
+            ("build / b / Run tests", Form::ActionsLog, Some(1)),
+        ]
     );
+    assert_eq!(reading.events.len(), 1);
     assert_eq!(reading.attributes["job"], "build / b");
 }

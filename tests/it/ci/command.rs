@@ -3,19 +3,10 @@
 use std::io::Write;
 
 use super::flow::Flow;
-use super::{case, expected};
-use crate::product::{Folder, analyze, binary, casdiag};
+use super::{case, ci, expected};
+use crate::product::{Folder, analyze, binary};
 
 const CASE: &str = "testflows-failing";
-
-fn ci(path: &std::path::Path, arguments: &[&str]) -> crate::product::Ran {
-    let path = path.display().to_string();
-    let all: Vec<&str> = ["ci", path.as_str()]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .collect();
-    casdiag(&all)
-}
 
 /// A run of one scenario with a result.
 fn one(result: &str, message: &str, ends: bool) -> String {

@@ -2,15 +2,19 @@
 
 mod actions;
 mod command;
+mod compare;
 mod flow;
+mod green;
 mod hostile;
 mod junit;
 mod machine;
 mod pytest;
 mod report001;
 mod runners;
+mod said;
 mod soak;
 mod testflows;
+mod ties;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -19,11 +23,21 @@ use casdiag::intake::{Bounds, walk};
 use casdiag::parsers::ci::{Reading, TestRun, sniff};
 use serde_json::Value;
 
-use crate::product::repository;
+use crate::product::{Ran, casdiag, repository};
 
 /// A case's folder.
 pub(super) fn case(name: &str) -> PathBuf {
     repository("tests/cases/ci").join(name)
+}
+
+/// Runs `casdiag ci` on a path.
+pub(super) fn ci(path: &Path, arguments: &[&str]) -> Ran {
+    let path = path.display().to_string();
+    let all: Vec<&str> = ["ci", path.as_str()]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .collect();
+    casdiag(&all)
 }
 
 /// What the reader of a file's form reads in it, packed or not.

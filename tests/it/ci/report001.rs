@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use casdiag::report::model::tests::TestGroup;
 use casdiag::report::model::{Finding, Report};
 
+use super::ci;
 use super::flow::{Flow, Test};
-use crate::product::{Folder, Ran, casdiag};
+use crate::product::Folder;
 use crate::report001;
 
 /// 2026-09-01T21:10:00Z, two minutes before the first record of a node.
@@ -290,15 +291,6 @@ fn empty_file_at(nodes: &std::path::Path) -> f64 {
     panic!("no error of an empty file in the logs");
 }
 
-fn ci(folder: &Folder, arguments: &[&str]) -> Ran {
-    let path = folder.path().display().to_string();
-    let all: Vec<&str> = ["ci", path.as_str()]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .collect();
-    casdiag(&all)
-}
-
 fn finding<'r>(report: &'r Report, rule: &str) -> &'r Finding {
     report
         .findings
@@ -321,7 +313,7 @@ fn group<'r>(report: &'r Report, exception: &str, text: &str) -> &'r TestGroup {
 #[test]
 fn a_job_of_the_shape_of_report_001_has_one_cause_and_names_the_parts_that_show_it() {
     let folder = artifact();
-    let ran = ci(&folder, &["--format", "json"]);
+    let ran = ci(folder.path(), &["--format", "json"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let report = ran.report();
     let unproven = &finding(&report, "unproven-confirms").id;
@@ -405,7 +397,7 @@ fn others_stand_apart(report: &Report, unproven: &String) {
 #[test]
 fn scenarios_and_leaves_are_both_counted_and_it_is_said_why_they_differ() {
     let folder = artifact();
-    let ran = ci(&folder, &["--format", "json"]);
+    let ran = ci(folder.path(), &["--format", "json"]);
     let report = ran.report();
     let run = &report.tests.runs[0];
     let scenario = &run.totals["scenario"];
@@ -419,7 +411,7 @@ fn scenarios_and_leaves_are_both_counted_and_it_is_said_why_they_differ() {
         (87, 87 + 7 + 6 + 3)
     );
     assert_eq!((run.complete, run.result.as_deref()), (true, Some("Error")));
-    let text = ci(&folder, &[]).out;
+    let text = ci(folder.path(), &[]).out;
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let why = "74 failing scenarios and 87 failing leaves are different counts: 7 of the scenarios fail because a test below them does, \
                the leaves are 67 scenarios and 16 checks, 4 examples";
@@ -429,7 +421,7 @@ fn scenarios_and_leaves_are_both_counted_and_it_is_said_why_they_differ() {
         "{text}"
     );
     assert!(text.lines().count() <= 40, "{text}");
-    let markdown = ci(&folder, &["--format", "markdown"]).out;
+    let markdown = ci(folder.path(), &["--format", "markdown"]).out;
     assert!(
         markdown.starts_with("# 87 failing leaves, 4 failures by signature; 84 go back to F"),
         "{markdown}"
@@ -447,7 +439,7 @@ fn scenarios_and_leaves_are_both_counted_and_it_is_said_why_they_differ() {
 #[test]
 fn without_the_logs_of_servers_the_cause_is_unknown() {
     let report = ci(
-        &Folder::with("raw.log", Job::run(START + 7000.0)),
+        Folder::with("raw.log", Job::run(START + 7000.0)).path(),
         &["--format", "json"],
     )
     .report();
@@ -480,7 +472,7 @@ fn a_run_of_another_day_is_tied_to_no_record() {
     // Four months before: no zone brings the logs there.
     let raw = Job::run(START + 7000.0).replace("\"message_time\":178", "\"message_time\":177");
     folder.put("raw.log", raw);
-    let report = ci(&folder, &["--format", "json"]).report();
+    let report = ci(folder.path(), &["--format", "json"]).report();
     let ties = report.tests.groups.iter().flat_map(|group| &group.ties);
     let by_names: Vec<_> = ties.filter(|tie| tie.how != "code").collect();
     assert!(by_names.is_empty(), "{by_names:?}");

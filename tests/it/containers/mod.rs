@@ -3,7 +3,7 @@
 mod bounds;
 mod damage;
 mod large;
-mod pack;
+pub(crate) mod pack;
 mod refusals;
 mod stdin;
 

@@ -9,7 +9,7 @@ use tar::{EntryType, Header};
 use crate::product::gzip;
 
 /// Files with their names.
-pub(super) type Files = Vec<(String, Vec<u8>)>;
+pub(crate) type Files = Vec<(String, Vec<u8>)>;
 
 /// Every file below a folder, its path relative.
 pub(super) fn tree(root: &Path) -> Files {
@@ -49,7 +49,7 @@ pub(super) fn zst(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-pub(super) fn xz(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let mut packer = liblzma::read::XzEncoder::new(bytes, 0);
     packer.read_to_end(&mut packed).unwrap();
@@ -114,7 +114,7 @@ pub(super) struct ZipMember {
 }
 
 pub(super) const STORED: u16 = 0;
-pub(super) const DEFLATED: u16 = 8;
+pub(crate) const DEFLATED: u16 = 8;
 
 impl ZipMember {
     pub(super) fn new(name: &[u8], method: u16, bytes: &[u8]) -> Self {
@@ -209,7 +209,7 @@ pub(super) fn zip_of(members: &[ZipMember]) -> Vec<u8> {
 }
 
 /// A zip of files.
-pub(super) fn zip(files: &Files, method: u16) -> Vec<u8> {
+pub(crate) fn zip(files: &Files, method: u16) -> Vec<u8> {
     let members = files.iter();
     let members = members.map(|(name, bytes)| ZipMember::new(name.as_bytes(), method, bytes));
     zip_of(&members.collect::<Vec<_>>())

@@ -73,6 +73,8 @@ struct Job {
     events: Vec<Event>,
     attributes: BTreeMap<String, String>,
     exit_code: Option<i64>,
+    /// What the log says of how the step ended: the first of what ended it.
+    ending: Option<Event>,
     is_stopped: bool,
     told: Vec<&'static str>,
     /// Commands that `retry.sh` repeats, and how often each was seen.
@@ -221,6 +223,11 @@ impl Job {
                 EventKind::Cancelled | EventKind::TimedOut | EventKind::RunnerLost
             );
         self.event(kind, text, line);
+        let is_ending = !matches!(kind, EventKind::Annotation | EventKind::NoSpace);
+        let known = self.ending.as_ref().map(|ending| ending.kind);
+        if is_ending && known.is_none_or(|known| known == EventKind::Cancelled) {
+            self.ending = Some(self.made(kind, text, line));
+        }
         match code {
             Some(137) => self.event(EventKind::Killed, text, line),
             Some(143) => self.event(EventKind::Cancelled, text, line),
@@ -230,13 +237,19 @@ impl Job {
 
     fn event(&mut self, kind: EventKind, text: &str, line: &Line<'_>) {
         if self.events.len() < EVENTS_MAX {
-            self.events.push(Event {
-                kind,
-                subject: self.step.clone(),
-                at: line.printed,
-                text: bounded(text, MESSAGE_BYTES_MAX),
-                place: line.place,
-            });
+            let event = self.made(kind, text, line);
+            self.events.push(event);
+        }
+    }
+
+    /// An event of the step that runs.
+    fn made(&self, kind: EventKind, text: &str, line: &Line<'_>) -> Event {
+        Event {
+            kind,
+            subject: self.step.clone(),
+            at: line.printed,
+            text: bounded(text, MESSAGE_BYTES_MAX),
+            place: line.place,
         }
     }
 
@@ -302,27 +315,72 @@ impl Job {
             .into_iter()
             .filter(|it| !it.is_empty());
         let part = part.collect::<Vec<_>>().join(" / ");
+        let mut runs: Vec<TestRun> = Vec::new();
         for reader in std::mem::take(&mut self.readers) {
             let reading = reader.finish();
-            for mut run in reading.runs {
-                run.part.clone_from(&part);
-                run.exit_code = run.exit_code.or(self.exit_code);
-                if self.is_stopped && !run.is_complete() {
-                    note(&mut run, Incomplete::Stopped);
-                }
-                if !self.name.is_empty() {
-                    run.attributes
-                        .entry("job.name".to_owned())
-                        .or_insert_with(|| self.name.clone());
-                }
-                self.runs.push(run);
-            }
+            runs.extend(reading.runs);
             let room = EVENTS_MAX.saturating_sub(self.events.len());
             self.events.extend(reading.events.into_iter().take(room));
         }
+        runs.sort_by_key(|run| (run.place, run.form));
+        self.judge(&mut runs);
+        for mut run in runs {
+            run.part.clone_from(&part);
+            if self.is_stopped && !run.is_complete() {
+                note(&mut run, Incomplete::Stopped);
+            }
+            if !self.name.is_empty() {
+                run.attributes
+                    .entry("job.name".to_owned())
+                    .or_insert_with(|| self.name.clone());
+            }
+            self.runs.push(run);
+        }
         self.runs.sort_by_key(|run: &TestRun| (run.place, run.form));
         self.exit_code = None;
+        self.ending = None;
         self.is_stopped = false;
         self.told.clear();
+    }
+
+    /// Gives the step's end to the runs of tests in it. Where none of them explains it, the last one did not end well; where
+    /// there is none, the step itself is what failed.
+    fn judge(&self, runs: &mut Vec<TestRun>) {
+        let Some(ending) = &self.ending else { return };
+        for run in runs.iter_mut() {
+            run.exit_code = run.exit_code.or(self.exit_code);
+        }
+        let fails =
+            |run: &TestRun| run.failing_leaves() > 0 || run.exit_code.is_some_and(|code| code != 0);
+        let is_explained = runs.iter().any(fails);
+        if let Some(last) = runs.last_mut() {
+            if self.exit_code.is_some() && !is_explained {
+                last.exit_code = self.exit_code;
+            } else if self.exit_code.is_none() && ending.kind != EventKind::Cancelled {
+                last.faults.push(ending.text.clone());
+            }
+            return;
+        }
+        let mut run = TestRun::new(Form::ActionsLog);
+        "job".clone_into(&mut run.name);
+        run.place = ending.place;
+        run.exit_code = self.exit_code;
+        let result = if ending.kind == EventKind::Cancelled {
+            "cancelled"
+        } else {
+            "failure"
+        };
+        run.result = Some(result.to_owned());
+        if let Some(at) = ending.at {
+            run.note_moment(at);
+        }
+        if self.exit_code.is_none() {
+            run.faults
+                .extend((result == "failure").then(|| ending.text.clone()));
+        }
+        if self.is_stopped {
+            note(&mut run, Incomplete::Stopped);
+        }
+        runs.push(run);
     }
 }

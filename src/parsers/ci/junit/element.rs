@@ -15,7 +15,7 @@ pub(super) enum Verdict {
     Rerun,
 }
 
-pub(super) fn verdict(name: &str) -> Option<Verdict> {
+fn verdict(name: &str) -> Option<Verdict> {
     Some(match name {
         "failure" => Verdict::Failure,
         "error" => Verdict::Error,
@@ -23,6 +23,27 @@ pub(super) fn verdict(name: &str) -> Option<Verdict> {
         "rerunFailure" | "rerunError" | "flakyFailure" | "flakyError" => Verdict::Rerun,
         _ => return None,
     })
+}
+
+/// What an open element is; one byte, since a document may hold as many of them as it likes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Element {
+    Suites,
+    Suite,
+    Case,
+    Verdict(Verdict),
+    Other,
+}
+
+impl Element {
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "testsuites" => Self::Suites,
+            "testsuite" => Self::Suite,
+            "testcase" => Self::Case,
+            other => verdict(other).map_or(Self::Other, Self::Verdict),
+        }
+    }
 }
 
 /// A case that is being read.
@@ -38,6 +59,8 @@ pub(super) struct Open {
     pub(super) first: Option<(Verdict, String)>,
     pub(super) message: String,
     pub(super) text: String,
+    /// Failures beyond the first: the message, and what stands in the element.
+    pub(super) others: Vec<(String, String)>,
     pub(super) reruns: u64,
 }
 
@@ -52,8 +75,16 @@ pub(super) fn outcome(case: &Open) -> &'static str {
         Some(_) => "skipped",
         None => {
             let not_run = ["notrun", "disabled", "suppressed", "skipped", "ignored"];
-            let is_out = case.state.split(' ').any(|word| not_run.contains(&word));
-            if is_out { "skipped" } else { "passed" }
+            let says = |words: &[&str]| case.state.split(' ').any(|word| words.contains(&word));
+            if says(&["fail", "failed", "failure"]) {
+                "failed"
+            } else if says(&["error", "errored"]) {
+                "error"
+            } else if says(&not_run) {
+                "skipped"
+            } else {
+                "passed"
+            }
         }
     }
 }
@@ -88,4 +119,40 @@ pub(super) fn number(tag: &BytesStart<'_>, name: &str) -> Option<f64> {
         .parse()
         .ok()
         .filter(|it: &f64| it.is_finite() && *it >= 0.0)
+}
+
+/// Counts that a suite states.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Stated {
+    pub(super) tests: u64,
+    pub(super) failures: u64,
+    pub(super) errors: u64,
+    pub(super) skipped: u64,
+}
+
+impl Stated {
+    /// Failures and errors.
+    pub(super) fn failed(&self) -> u64 {
+        self.failures.saturating_add(self.errors)
+    }
+}
+
+/// Adds what the attributes of an element count, if they do.
+pub(super) fn sum(stated: &mut Option<Stated>, tag: &BytesStart<'_>) {
+    let count = |name: &str| attribute(tag, name).and_then(|it| it.trim().parse::<u64>().ok());
+    let failed = [count("failures"), count("errors")];
+    if count("tests").is_none() && failed.iter().all(Option::is_none) {
+        return;
+    }
+    let stated = stated.get_or_insert_with(Stated::default);
+    let skipped = count("skipped").or_else(|| count("skips")).unwrap_or(0);
+    let skipped = skipped.saturating_add(count("disabled").unwrap_or(0));
+    for (to, one) in [
+        (&mut stated.tests, count("tests").unwrap_or(0)),
+        (&mut stated.failures, failed[0].unwrap_or(0)),
+        (&mut stated.errors, failed[1].unwrap_or(0)),
+        (&mut stated.skipped, skipped),
+    ] {
+        *to = to.saturating_add(one);
+    }
 }

@@ -24,16 +24,23 @@ use quick_xml::{Error as XmlError, XmlVersion};
 use super::case::{Case, Cases, note};
 use super::failure::{Failure, exception};
 use super::model::{
-    Duration, Incomplete, Moment, NAME_BYTES_MAX, Place, RemarkKind, TestRun, bounded,
+    Duration, Incomplete, MESSAGE_BYTES_MAX, Moment, NAME_BYTES_MAX, Place, RemarkKind, TestRun,
+    bounded,
 };
 use super::moments::{after, iso};
 use super::{Form, Reading};
 use decode::Decoded;
-use element::{Open, Verdict, attribute, node_id, number, outcome, verdict};
+use element::{Element, Open, Stated, Verdict, attribute, node_id, number, outcome, sum};
 use slim::{Slim, TEXT_BYTES_MAX};
 
-/// How deep elements may stand in each other; suites of suites reach 10.
-const DEPTH_MAX: usize = 64;
+/// How deep elements may stand in each other; what is deeper is passed over, and said to be.
+const DEPTH_MAX: usize = 1_000_000;
+
+/// Suites whose names a test bears; suites of suites reach 10.
+const SUITES_MAX: usize = 64;
+
+/// Further failures of one case that are kept.
+const FAILURES_MAX: usize = 20;
 
 /// Errors of form after which reading goes on; a file with more is no XML.
 const FAULTS_MAX: usize = 1000;
@@ -114,22 +121,16 @@ struct Ended {
     place: Place,
 }
 
-/// Counts that a suite states.
-#[derive(Debug, Default, Clone, Copy)]
-struct Stated {
-    tests: u64,
-    failures: u64,
-    errors: u64,
-    skipped: u64,
-}
-
 #[derive(Debug, Default)]
 struct Report {
-    /// Local names of the open elements.
-    open: Vec<String>,
-    /// Elements open beyond [`DEPTH_MAX`].
+    /// The open elements.
+    open: Vec<Element>,
+    /// Elements open beyond [`DEPTH_MAX`], and whether there were any.
     deeper: usize,
+    is_too_deep: bool,
     suites: Vec<String>,
+    /// Suites open beyond [`SUITES_MAX`].
+    unnamed: usize,
     name: String,
     is_pytest: bool,
     is_nextest: bool,
@@ -138,6 +139,10 @@ struct Report {
     /// What the element being read says, if its text is wanted.
     verdict: Option<Verdict>,
     stated: Option<Stated>,
+    /// What the outermost element states of all suites.
+    stated_in_all: Option<Stated>,
+    /// Elements that say that a test failed, tries that were repeated among them.
+    failures: u64,
     first: Option<Moment>,
     last: Option<Moment>,
     seconds: Option<f64>,
@@ -151,20 +156,20 @@ impl Report {
             Xml::Start(tag) => {
                 if self.open.len() < DEPTH_MAX {
                     self.start(tag, place);
-                    self.open.push(tag.local_name().as_ref().to_owned());
+                    self.open.push(Element::of(tag.local_name().as_ref()));
                 } else {
                     self.deeper += 1;
+                    self.is_too_deep = true;
                 }
             }
             Xml::Empty(tag) if self.open.len() < DEPTH_MAX => {
                 self.start(tag, place);
-                let name = tag.local_name().as_ref().to_owned();
-                self.end(&name);
+                self.end(Element::of(tag.local_name().as_ref()));
             }
             Xml::End(_) if self.deeper > 0 => self.deeper -= 1,
             Xml::End(_) => {
-                if let Some(name) = self.open.pop() {
-                    self.end(&name);
+                if let Some(element) = self.open.pop() {
+                    self.end(element);
                 }
             }
             Xml::Text(text) => self.text(&text.xml_content(XmlVersion::Implicit1_0)),
@@ -188,16 +193,13 @@ impl Report {
     }
 
     fn start(&mut self, tag: &BytesStart<'_>, place: Place) {
-        let name = tag.local_name();
-        match name.as_ref() {
-            "testsuites" | "testsuite" => self.suite(tag, place),
-            "testcase" => self.begin(tag, place),
-            other => {
-                let inner = self.open.last().is_some_and(|it| it == "testcase");
-                if let (Some(verdict), true) = (verdict(other), inner) {
-                    self.judge(verdict, tag);
-                }
+        match Element::of(tag.local_name().as_ref()) {
+            Element::Suites | Element::Suite => self.suite(tag, place),
+            Element::Case => self.begin(tag, place),
+            Element::Verdict(verdict) if self.open.last() == Some(&Element::Case) => {
+                self.judge(verdict, tag);
             }
+            Element::Verdict(_) | Element::Other => {}
         }
     }
 
@@ -228,32 +230,21 @@ impl Report {
             }
         }
         // Counts of a suite that stands in one with counts are in them.
-        let is_outermost = self.open.iter().all(|it| it != "testsuite")
-            && self.suites.iter().all(String::is_empty);
+        let is_outermost = self.suites.is_empty();
         if tag.local_name().as_ref() == "testsuite" {
             if is_outermost {
-                self.sum(tag, seconds);
+                sum(&mut self.stated, tag);
+                if let Some(seconds) = seconds {
+                    *self.seconds.get_or_insert(0.0) += seconds;
+                }
             }
-            self.suites.push(name);
-        }
-    }
-
-    fn sum(&mut self, tag: &BytesStart<'_>, seconds: Option<f64>) {
-        let count = |name: &str| attribute(tag, name).and_then(|it| it.trim().parse::<u64>().ok());
-        if let Some(tests) = count("tests") {
-            let stated = self.stated.get_or_insert_with(Stated::default);
-            let add = |to: &mut u64, one: u64| *to = to.saturating_add(one);
-            add(&mut stated.tests, tests);
-            add(&mut stated.failures, count("failures").unwrap_or(0));
-            add(&mut stated.errors, count("errors").unwrap_or(0));
-            let skipped = count("skipped").or_else(|| count("skips")).unwrap_or(0);
-            add(
-                &mut stated.skipped,
-                skipped.saturating_add(count("disabled").unwrap_or(0)),
-            );
-        }
-        if let Some(seconds) = seconds {
-            *self.seconds.get_or_insert(0.0) += seconds;
+            if self.suites.len() < SUITES_MAX {
+                self.suites.push(name);
+            } else {
+                self.unnamed += 1;
+            }
+        } else if is_outermost {
+            sum(&mut self.stated_in_all, tag);
         }
     }
 
@@ -278,6 +269,7 @@ impl Report {
     }
 
     fn judge(&mut self, verdict: Verdict, tag: &BytesStart<'_>) {
+        self.failures += u64::from(verdict != Verdict::Skipped);
         let Some(case) = &mut self.case else { return };
         if verdict == Verdict::Rerun {
             case.reruns += 1;
@@ -294,28 +286,40 @@ impl Report {
             case.message = message;
             case.text.clear();
             self.verdict = Some(verdict);
+        } else if verdict != Verdict::Skipped && case.others.len() < FAILURES_MAX {
+            case.others
+                .push((bounded(&message, MESSAGE_BYTES_MAX), String::new()));
+            self.verdict = Some(verdict);
         }
     }
 
     fn text(&mut self, text: &str) {
         if let (Some(_), Some(case)) = (self.verdict, &mut self.case) {
-            let is_inner = self.open.last().is_some_and(|it| verdict(it).is_some());
-            let room = TEXT_BYTES_MAX.saturating_sub(case.text.len());
+            let is_inner = matches!(self.open.last(), Some(Element::Verdict(_)));
+            let (into, most) = match case.others.last_mut() {
+                Some((_, other)) => (other, MESSAGE_BYTES_MAX),
+                None => (&mut case.text, TEXT_BYTES_MAX),
+            };
+            let room = most.saturating_sub(into.len());
             if is_inner && room > 0 {
-                case.text.push_str(&text[..text.floor_char_boundary(room)]);
+                into.push_str(&text[..text.floor_char_boundary(room)]);
             }
         }
     }
 
-    fn end(&mut self, name: &str) {
-        match name {
-            "testcase" => self.close_case(),
-            "testsuite" => {
+    fn end(&mut self, element: Element) {
+        match element {
+            Element::Case => self.close_case(),
+            Element::Suite => {
                 self.close_case();
-                self.suites.pop();
+                if self.unnamed > 0 {
+                    self.unnamed -= 1;
+                } else {
+                    self.suites.pop();
+                }
             }
-            other if verdict(other).is_some() => self.verdict = None,
-            _ => {}
+            Element::Verdict(_) => self.verdict = None,
+            Element::Suites | Element::Other => {}
         }
     }
 
@@ -355,6 +359,10 @@ impl Report {
                 if failure.message.is_empty() && failure.exception.is_none() {
                     failure.message.clone_from(kind);
                 }
+                let others = open.others.iter();
+                failure.also = others
+                    .map(|(message, text)| Failure::read(message, text).words())
+                    .collect();
             }
             Some(_) => reason = bounded(&open.message, NAME_BYTES_MAX),
             None => {}
@@ -403,6 +411,11 @@ impl Report {
         if end.is_refused || is_open || self.is_broken || self.place.is_none() {
             note(&mut run, Incomplete::NoEnd);
         }
+        if self.is_too_deep {
+            note(&mut run, Incomplete::NoEnd);
+            let text = format!("elements more than {DEPTH_MAX} deep are not read");
+            run.remark(RemarkKind::Unreadable, text, Place::default());
+        }
         if end.is_torn {
             note(&mut run, Incomplete::Torn);
         }
@@ -430,6 +443,15 @@ impl Report {
                 it.tests, it.failures, it.errors, it.skipped
             );
             run.remark(RemarkKind::Reading, text, Place::default());
+        }
+        // A writer may count its reruns among the failures, so those elements count as well.
+        let stated = [self.stated, self.stated_in_all].into_iter().flatten();
+        let stated = stated.max_by_key(Stated::failed);
+        if let Some(it) = stated.filter(|it| it.failed() > self.failures) {
+            run.faults.push(format!(
+                "its attributes count {} failures and {} errors, its cases show {}",
+                it.failures, it.errors, self.failures
+            ));
         }
         if self.is_pytest {
             let reruns = self.cases.repeated_passes();

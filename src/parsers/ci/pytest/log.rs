@@ -187,6 +187,10 @@ impl LineReader for PytestLog {
         if self.is_cut {
             note(&mut run, Incomplete::CutLine);
         }
+        // Interrupted, or an error of pytest itself: tests were left out that nothing names.
+        if matches!(self.exit, Some(2 | 3)) {
+            note(&mut run, Incomplete::Stopped);
+        }
         if self.bad > 0 {
             let text = format!("{} lines are no JSON of a report log", self.bad);
             run.remark(RemarkKind::Unreadable, text, self.bad_at);

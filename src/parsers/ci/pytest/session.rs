@@ -64,6 +64,10 @@ impl Session {
                 self.place,
             );
         }
+        // What was interrupted left tests out that nothing names.
+        if matches!(run.exit_code, Some(2 | 3)) {
+            note(&mut run, Incomplete::Stopped);
+        }
         run.attributes = std::mem::take(&mut self.attributes);
         self.fill(&mut run);
         run
@@ -110,6 +114,7 @@ impl Session {
             if rest > 0 {
                 run.count_many("test", word, rest);
                 if matches!(word, "failed" | "error") {
+                    run.count_unlisted("test", rest, rest);
                     let text = format!("{rest} tests with the outcome {word} are not named");
                     run.remark(RemarkKind::LeavesOut, text, Place::default());
                 }

@@ -3,6 +3,7 @@
 //! Facts are of testflows.core 2.0.250110: bits of flags, the order in which a test's level is decided, and which failures
 //! its own reports list.
 
+mod above;
 mod message;
 pub mod page;
 pub mod raw;

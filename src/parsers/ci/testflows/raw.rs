@@ -35,7 +35,6 @@ struct Raw {
     /// The ids of [`TestRun::failing`], in its order.
     failing: Vec<Box<[u8]>>,
     keywords: Vec<(Box<[u8]>, u64)>,
-    table: memchr::memmem::Finder<'static>,
     messages: u64,
     unreadable: (u64, Place),
     missing: (u64, Place),
@@ -73,7 +72,6 @@ impl Raw {
             open: OpenTests::default(),
             failing: Vec::new(),
             keywords: Vec::new(),
-            table: memchr::memmem::Finder::new(b"TABLE "),
             messages: 0,
             unreadable: (0, Place::default()),
             missing: (0, Place::default()),
@@ -182,9 +180,8 @@ impl Raw {
         {
             Mentions::note(&mut open.mentions.nodes, node);
         }
-        if (open.waits() || self.table.find(head.rest).is_some())
+        if (open.waits() || statements::may_name_a_table(head.rest))
             && let Some(text) = message_text(head.rest)
-            && (open.waits() || statements::may_name_a_table(text.as_bytes()))
         {
             open.said(&text);
         }
@@ -318,8 +315,14 @@ impl Raw {
     fn tried(&mut self, message: &Message<'_>, class: Class, open: &Open) {
         let ended = message.message_time;
         let began = ended - message.message_rtime;
+        let failed = u64::from(class.is_failing());
         self.run.retries.tries += 1;
-        self.run.retries.failed += u64::from(class.is_failing());
+        self.run.retries.failed += failed;
+        let of_steps = self.run.retries.of_steps.get_or_insert((0, 0));
+        if message.test_type == "Step" {
+            of_steps.0 += 1;
+            of_steps.1 += failed;
+        }
         if let Some(above) = self.open.above(&open.id) {
             let passes_after = !class.is_failing() && above.tries.failed > 0;
             above.tries.add(began, ended, class.is_failing());

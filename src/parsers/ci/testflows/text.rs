@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use super::above::{Above, repeated};
 use super::shapes::{is_try, listed, plain, result, started, unstable};
 use super::{seconds, totals_line};
 use crate::parsers::ci::model::{
-    Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Place, RemarkKind, Running, TestRun,
-    Total,
+    Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Moment, Place, RemarkKind, Running,
+    TestRun, Total,
 };
+use crate::parsers::ci::moments::after;
 use crate::parsers::ci::{Form, KEPT_MAX, Line, LineReader, Reading, python};
 
 /// What ends every report.
@@ -46,6 +48,8 @@ struct Said {
     name: String,
     outcome: String,
     seconds: Option<f64>,
+    /// When its result was printed, where a job's log says so.
+    ended: Option<Moment>,
     place: Place,
     text: String,
     /// Whether an exception was seen in its log, and is over.
@@ -59,6 +63,8 @@ struct Report {
     said: Vec<Said>,
     /// The list under `Failing`.
     listed: Vec<Said>,
+    /// The names above failing tests, which end before the tests that hold them.
+    above: Above,
     known: Vec<KnownFail>,
     known_listed: Vec<KnownFail>,
     /// Whether lines belong to the last of `said`, or of `known`.
@@ -83,7 +89,7 @@ impl LineReader for Report {
         let text = line.text();
         let text = plain(&text);
         if let Some((time, word, name)) = result(&text) {
-            return self.result(time, word, name, line.place);
+            return self.result(time, word, name, line);
         }
         if text.starts_with([' ', '\t']) || text.trim().is_empty() {
             return self.below(&text);
@@ -103,7 +109,7 @@ impl LineReader for Report {
             }
         } else if let Some((time, word, name, reason)) = listed(&text) {
             self.any = true;
-            self.listed(time, word, name, reason, line.place);
+            self.listed(time, word, name, reason, line);
         } else if let Some(unstable) = unstable(&text) {
             self.any = true;
             if self.run.unstable.len() < KEPT_MAX && !self.run.unstable.contains(&unstable) {
@@ -125,6 +131,7 @@ impl Report {
             run: TestRun::new(Form::TestFlowsText),
             said: Vec::new(),
             listed: Vec::new(),
+            above: Above::default(),
             known: Vec::new(),
             known_listed: Vec::new(),
             below: Below::Nothing,
@@ -137,7 +144,11 @@ impl Report {
     }
 
     /// A test ended.
-    fn result(&mut self, seconds: Option<f64>, word: &str, name: &str, place: Place) {
+    fn result(&mut self, seconds: Option<f64>, word: &str, name: &str, line: &Line<'_>) {
+        let place = line.place;
+        if let Some(at) = line.printed {
+            self.run.note_moment(at);
+        }
         if !self.any {
             self.run.place = place;
         }
@@ -160,9 +171,14 @@ impl Report {
         } else if word.starts_with('X') && self.known.len() < KEPT_MAX {
             self.below = Below::Known;
             self.known.push(known(word, name, None, place));
-        } else if Class::of(word).is_failing() && self.said.len() < KEPT_MAX {
-            self.below = Below::Failing;
-            self.said.push(Said::new(seconds, word, name, place));
+        } else if Class::of(word).is_failing() {
+            let is_leaf = self.above.is_leaf(name);
+            if self.said.len() < KEPT_MAX {
+                self.below = Below::Failing;
+                self.said.push(Said::new(seconds, word, name, line));
+            } else {
+                self.run.count_unlisted("test", 1, u64::from(is_leaf));
+            }
         }
     }
 
@@ -173,12 +189,13 @@ impl Report {
         word: &str,
         name: &str,
         reason: Option<&str>,
-        place: Place,
+        line: &Line<'_>,
     ) {
         if word.starts_with('X') && self.known_listed.len() < KEPT_MAX {
-            self.known_listed.push(known(word, name, reason, place));
+            self.known_listed
+                .push(known(word, name, reason, line.place));
         } else if Class::of(word).is_failing() && self.listed.len() < KEPT_MAX {
-            self.listed.push(Said::new(seconds, word, name, place));
+            self.listed.push(Said::new(seconds, word, name, line));
         }
     }
 
@@ -317,6 +334,7 @@ impl Report {
                 name = parent;
             }
         }
+        let mut parents = Vec::new();
         for said in failing {
             let is_leaf = !above.contains(&said.name);
             if said.name.rfind('/') == Some(0) && self.run.name.is_empty() {
@@ -331,10 +349,14 @@ impl Report {
                 seconds: said.seconds,
                 place: said.place,
             });
+            let leaf = said.leaf();
             if is_leaf {
-                self.run.keep_leaf(said.leaf());
+                self.run.keep_leaf(leaf);
+            } else {
+                parents.push(leaf);
             }
         }
+        repeated(&mut self.run.leaves, &parents);
     }
 }
 
@@ -349,12 +371,13 @@ fn known(word: &str, name: &str, reason: Option<&str>, place: Place) -> KnownFai
 }
 
 impl Said {
-    fn new(seconds: Option<f64>, word: &str, name: &str, place: Place) -> Self {
+    fn new(seconds: Option<f64>, word: &str, name: &str, line: &Line<'_>) -> Self {
         Self {
             name: name.to_owned(),
             outcome: word.to_owned(),
             seconds,
-            place,
+            ended: line.printed,
+            place: line.place,
             text: String::new(),
             exception: None,
             tries: 0,
@@ -397,6 +420,11 @@ impl Said {
             .rsplit_once('/')
             .map_or_else(String::new, |(above, _)| above.to_owned());
         leaf.seconds = self.seconds;
+        leaf.ended = self.ended;
+        leaf.began = self
+            .ended
+            .zip(self.seconds)
+            .and_then(|(ended, seconds)| after(ended, -seconds));
         leaf.failed_tries = self.tries;
         leaf.place = self.place;
         leaf

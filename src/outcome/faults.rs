@@ -1,0 +1,152 @@
+//! What says that a run failed although no failing test is listed that would explain it.
+//!
+//! A run without a failing test is not a run that passed: a server may have died under it, its process may have been killed, and
+//! a report may count failures that it does not list. Each of these is said with the source that says it.
+
+use crate::parsers::ci::{Class, Form, TestRun, Total};
+
+use super::Row;
+
+/// A source, and what it says that failed.
+pub type Fault = (String, String);
+
+/// What the rows of a run say that failed beside its listed tests. The first row speaks for the run.
+pub(super) fn faults<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Fault> {
+    let rows: Vec<&Row> = rows.collect();
+    let listed = rows.first().map_or(0, |row| row.run.failing_leaves());
+    let mut found: Vec<Fault> = Vec::new();
+    for row in &rows {
+        let mut say = |text: String| {
+            if found.iter().all(|(_, known)| *known != text) {
+                found.push((row.path.clone(), text));
+            }
+        };
+        row.run.faults.iter().cloned().for_each(&mut say);
+        // A list of earlier runs says nothing of this one.
+        if listed == 0 && row.run.form != Form::RunHistory {
+            of_the_whole(&row.run).into_iter().for_each(say);
+        }
+    }
+    found
+}
+
+/// What a source says of the whole that a listed test would explain, if there were one.
+fn of_the_whole(run: &TestRun) -> Vec<String> {
+    let mut said = Vec::new();
+    match run.failing_leaves() {
+        0 => {}
+        1 => said.push("1 failing test, which the source that tells most does not have".to_owned()),
+        many => said.push(format!(
+            "{many} failing tests, which the source that tells most does not have"
+        )),
+    }
+    if let Some(code) = run.exit_code.filter(|code| *code != 0) {
+        said.push(exit(run.form, code));
+    }
+    let totals = run.stated.iter().chain(&run.totals).map(failed);
+    if let Some((level, count)) = totals.filter(|(_, count)| *count > 0).max_by_key(|it| it.1) {
+        said.push(format!(
+            "its sums count {count} failing at the level {level}"
+        ));
+    }
+    let checks = run.checks.iter().filter(|check| fails(&check.outcome));
+    said.extend(
+        checks
+            .take(CHECKS_MAX)
+            .map(|check| format!("{}: {}", check.name, check.outcome)),
+    );
+    // The word alone, where nothing says more.
+    if let Some(result) = run.result.as_deref().filter(|it| fails(it))
+        && said.is_empty()
+        && run.faults.is_empty()
+    {
+        said.push(format!("the result of the whole is {result}"));
+    }
+    said
+}
+
+/// Failing checks named of a source.
+const CHECKS_MAX: usize = 20;
+
+fn fails(word: &str) -> bool {
+    matches!(Class::of(word), Class::Failed | Class::Errored)
+}
+
+/// A level, and how many of it failed.
+fn failed(total: &Total) -> (&str, u64) {
+    let failing = total
+        .by
+        .iter()
+        .filter(|(word, _)| Class::of(word).is_failing());
+    (&total.level, failing.map(|(_, count)| count).sum())
+}
+
+/// An exit code in words: above 128 stands the signal that ended the process.
+fn exit(form: Form, code: i64) -> String {
+    let is_pytest = matches!(form, Form::PytestText | Form::PytestLog);
+    match code {
+        2 if is_pytest => "exit code 2: pytest was interrupted".to_owned(),
+        3 if is_pytest => "exit code 3: an error of pytest itself".to_owned(),
+        4 if is_pytest => "exit code 4: pytest was called wrongly".to_owned(),
+        5 if is_pytest => "exit code 5: no test ran".to_owned(),
+        129..=192 => format!("exit code {code}: ended by signal {}", code - 128),
+        _ => format!("exit code {code}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(change: impl Fn(&mut TestRun)) -> Vec<String> {
+        let mut run = TestRun::new(Form::Praktika);
+        change(&mut run);
+        let row = Row {
+            artifact: 0,
+            path: "a".to_owned(),
+            place: String::new(),
+            run,
+        };
+        faults([&row].into_iter())
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    #[test]
+    fn a_run_without_a_failing_test_fails_by_result_code_sums_and_checks() {
+        assert_eq!(said(|run| run.count("test", "OK")), Vec::<String>::new());
+        assert_eq!(
+            said(|run| run.result = Some("failure".to_owned())),
+            ["the result of the whole is failure"]
+        );
+        assert_eq!(
+            said(|run| run.exit_code = Some(139)),
+            ["exit code 139: ended by signal 11"]
+        );
+        assert_eq!(said(|run| run.exit_code = Some(0)), Vec::<String>::new());
+        assert_eq!(
+            said(|run| {
+                run.state("feature", "failed", 1);
+                run.state("scenario", "failed", 19);
+            }),
+            ["its sums count 19 failing at the level scenario"]
+        );
+        assert_eq!(
+            said(|run| run.result = Some("cancelled".to_owned())),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_listed_test_explains_what_the_whole_says() {
+        let said = said(|run| {
+            run.result = Some("failure".to_owned());
+            run.exit_code = Some(1);
+            run.count_unlisted("test", 1, 1);
+            run.faults
+                .push("3 failures are counted, 1 is listed".to_owned());
+        });
+        assert_eq!(said, ["3 failures are counted, 1 is listed"]);
+    }
+}
