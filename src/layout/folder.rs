@@ -52,10 +52,14 @@ impl Choice {
         })
     }
 
-    /// Whether a file is called as a segment is.
+    /// Whether a file is called as a segment is, or as the file that says which of their records count.
     pub fn names_segment(&self, file: &str) -> bool {
+        let is_ledger = |format: &Format| match format {
+            Format::Known(layout) => layout.ledger.is_some_and(|(ledger, _)| ledger == file),
+            Format::Declared(_) => false,
+        };
         let mut candidates = candidates(self).into_iter();
-        candidates.any(|format| format.name(file).is_some())
+        candidates.any(|format| format.name(file).is_some() || is_ledger(&format))
     }
 }
 

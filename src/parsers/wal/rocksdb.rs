@@ -36,10 +36,9 @@ pub(super) const LAYOUT: Layout = Layout {
         (last == "archive").then_some((1, last))
     },
     is_leftover: |file| {
-        matches!(file, "CURRENT" | "IDENTITY" | "LOCK")
-            || ["MANIFEST-", "OPTIONS-", "LOG.old."]
-                .iter()
-                .any(|prefix| file.starts_with(prefix))
+        matches!(file, "CURRENT" | "IDENTITY")
+            || file.starts_with("MANIFEST-")
+            || file.starts_with("OPTIONS-")
     },
     // Each database counts for itself.
     is_replicated: false,

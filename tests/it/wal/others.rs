@@ -277,6 +277,16 @@ fn nats_groups_of_three_servers_are_compared_log_by_log() {
 }
 
 #[test]
+fn several_logs_of_one_server_are_told_apart_beside_logs() {
+    let folder = case("nats/real");
+    let (code, text) = casdiag(&["analyze", folder.text()]);
+    assert_eq!(code, 0, "{text}");
+    for label in ["n1 (ORDERS/msgs)", "n1 (_meta_/msgs)", "n2 (ORDERS/msgs)"] {
+        assert!(text.contains(label), "{label}: {text}");
+    }
+}
+
+#[test]
 fn kafka_offsets_rise_and_stand_where_the_names_say() {
     let at = |base: u64| format!("k1/orders-0/{base:020}.log");
     let folder = case("kafka/written");
@@ -397,6 +407,14 @@ fn the_documentation_lists_every_layout_as_the_registry_has_it() {
             )
         })
         .collect();
+    let readme = document("README.md").replace('\n', " ");
+    for layout in LAYOUTS {
+        assert!(
+            readme.contains(layout.title),
+            "README.md does not name {}",
+            layout.title
+        );
+    }
     let format = document("docs/wal-format.md");
     assert!(
         format.contains(&rows.concat()),

@@ -1,4 +1,4 @@
-//! A log of PostgreSQL, damaged on purpose: old segments, changed records, records over two segments, timelines.
+//! A log of `PostgreSQL`, damaged on purpose: old segments, changed records, records over two segments, timelines.
 
 use casdiag::layout::{NoteKind, ProblemKind, Verdict};
 use casdiag::vocab::Lsn;

@@ -1,4 +1,4 @@
-//! The write-ahead log of PostgreSQL: `<timeline><log><segment>`, 8 hex digits each, native byte order (read as little endian).
+//! The write-ahead log of `PostgreSQL`: `<timeline><log><segment>`, 8 hex digits each, native byte order (read as little endian).
 //!
 //! ```text
 //! page    u16 magic  u16 flags  u32 timeline  u64 address  u32 bytes of a record that goes on  4 bytes
