@@ -14,21 +14,30 @@ const DATA_FOLDERS: &[&str] = &[
     "datalog",
     "coordination",
     "raft",
+    "pg_wal",
+    "pg_xlog",
+    "pgdata",
+    "archive",
+    "db",
+    "rocksdb",
+    "jetstream",
 ];
 
-/// Places folders beside logs: each is given by one of its files. A folder belongs to the run of the nearest log of its
+/// Places folders beside logs: each is given by one of its files, and by how many folders at the end of its path say what it is and
+/// not whose. A folder belongs to the run of the nearest log of its
 /// node, or else of the nearest log; where two runs are as near, and where there is no log, its own path names the run.
 ///
 /// Gives runs and nodes, in the order of `folders`. Without logs, a run that all folders share is called `.`.
 pub fn place_beside(
-    folders: &[&Artifact],
+    folders: &[(&Artifact, usize)],
     logs: &[(&Artifact, &Place)],
     names: &Names,
 ) -> Vec<(String, String)> {
     let (by_folder, by_node) = by_folder(logs);
     let mut placed: Vec<(String, String)> = Vec::new();
-    for artifact in folders {
-        let folder = parts(&artifact.relative);
+    for (artifact, own) in folders {
+        let mut folder = parts(&artifact.relative);
+        folder.truncate(folder.len().saturating_sub(*own));
         let owned = folder
             .iter()
             .copied()
@@ -196,7 +205,7 @@ mod tests {
         let places = place_all(&logs, &vec![None; logs.len()], &Names::default());
         let beside: Vec<(&Artifact, &Place)> = logs.iter().copied().zip(&places).collect();
         let segment = Artifact::in_memory(folder, &[]);
-        place_beside(&[&segment], &beside, &Names::default()).remove(0)
+        place_beside(&[(&segment, 0)], &beside, &Names::default()).remove(0)
     }
 
     #[test]

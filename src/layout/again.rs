@@ -30,8 +30,13 @@ impl Judge<'_> {
             Rewrite::HigherTerm => is_higher,
             Rewrite::LastWins => true,
         };
-        if is_allowed {
+        if is_allowed || self.is_given_up(old.segment, run.first) {
             self.rewrite(n, run, old, expected);
+            return;
+        }
+        if self.repeats(n, run, old) {
+            self.log.cut(run.first);
+            self.append(n, run);
             return;
         }
         let is_lower = run.term.zip(old.term).is_some_and(|(new, old)| new < old);
@@ -69,6 +74,13 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a run is the part of a segment that a new reign took over with it from the one before.
+    fn repeats(&self, n: usize, run: Run, old: Piece) -> bool {
+        let term = |n: usize| self.segments[n].name.term;
+        let before = old.segment.and_then(term);
+        self.rules.is_by_term && run.term == old.term && before < term(n)
+    }
+
     /// The first known piece for a run below it that overrules it: what the run rewrites was purged with an older segment.
     fn purged(&self, run: Run) -> Option<Piece> {
         let first = self.log.pieces().next().copied()?;
@@ -79,7 +91,7 @@ impl Judge<'_> {
     /// Positions that were left out before, or lie below the beginning.
     fn fill(&mut self, n: usize, run: Run, is_first: bool, range: LsnRange) {
         let is_placed = is_first
-            && (self.rules.naming != Naming::First
+            && (!matches!(self.rules.naming, Naming::First | Naming::Lowest)
                 || self.segments[n].segment.name_lsn == Some(run.first));
         let is_told = self.mismatched == Some(n);
         let expected = self.log.next();
@@ -126,7 +138,11 @@ impl Judge<'_> {
             (problem.lsn, problem.lsn_to) = (Some(run.first), Some(commit));
         } else {
             self.note(
-                NoteKind::Rewrite,
+                if self.rules.is_by_term {
+                    NoteKind::TimelineSwitch
+                } else {
+                    NoteKind::Rewrite
+                },
                 Some(self.segments[n].segment.file.clone()),
                 Some(run.first),
                 why,

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::parsers::wal::{FaultKind, Format};
+use crate::parsers::wal::{Extent, FaultKind, Format};
 use crate::vocab::{Lsn, LsnRange};
 
 use super::consequence;
 use super::folder::Folder;
 use super::log::Log;
 use super::model::{Note, NoteKind, Problem, ProblemKind, Severity, Stretch, Wal};
+use super::numbers;
 use super::order::{Hole, Side};
 use super::rules::{Naming, Rules};
 use super::scan::{self, Item, Scanned};
@@ -23,7 +24,15 @@ const OTHERS_MAX: usize = 20;
 /// Reads and judges one folder's WAL.
 pub fn check(folder: &Folder) -> Wal {
     let pass = scan::pass(folder);
-    let identity = identity(&pass.segments);
+    let identity = identity(&pass.segments).or_else(|| folder.log.clone());
+    let mut unread = pass.unread;
+    let ledger = match numbers::ledger(folder) {
+        Ok(extents) => Some(extents),
+        Err(why) => {
+            unread.extend(why);
+            None
+        }
+    };
     let mut judge = Judge {
         rules: &folder.rules,
         format: &folder.format,
@@ -38,6 +47,8 @@ pub fn check(folder: &Folder) -> Wal {
         lost: Vec::new(),
         loss: None,
         mismatched: None,
+        ledger,
+        is_sparse: false,
         unlisted: 0,
         problems: Vec::new(),
         notes: Vec::new(),
@@ -46,9 +57,11 @@ pub fn check(folder: &Folder) -> Wal {
     for n in 0..pass.segments.len() {
         judge.segment(n);
     }
+    judge.sparse();
+    judge.extents();
     let missing = judge.settle();
     let mut wal = judge.wal(folder, missing);
-    wal.unread = pass.unread;
+    wal.unread = unread;
     wal.identity = identity;
     wal.segments = pass
         .segments
@@ -82,6 +95,10 @@ pub(super) struct Judge<'a> {
     pub(super) loss: Option<usize>,
     /// The last segment that does not begin with its name's position.
     pub(super) mismatched: Option<usize>,
+    /// What the file beside the segments says of them.
+    pub(super) ledger: Option<Vec<Extent>>,
+    /// Whether numbers are left out that need not be there.
+    pub(super) is_sparse: bool,
     /// Problems beyond the number that is listed.
     unlisted: u64,
     pub(super) problems: Vec<Problem>,
@@ -179,6 +196,8 @@ impl Judge<'_> {
                 | FaultKind::Corrupt
                 | FaultKind::Torn
                 | FaultKind::ZeroRun
+                | FaultKind::Recycled
+                | FaultKind::Misnamed
                 | FaultKind::Unreadable => {}
             }
         }
@@ -207,37 +226,6 @@ impl Judge<'_> {
             (problem.lsn, problem.lsn_to) = (Some(ahead.last.next()), Some(ahead.commit));
         }
         self.ends(n);
-    }
-
-    /// Numbered segments leave none out.
-    fn missing_numbers(&mut self, n: usize) {
-        let seq = |n: usize| {
-            self.segments
-                .get(n)
-                .and_then(|scanned| scanned.segment.name_seq)
-        };
-        let (Some(before), Some(here)) = (n.checked_sub(1).and_then(seq), seq(n)) else {
-            return;
-        };
-        if here <= before + 1 {
-            return;
-        }
-        let list = if here == before + 2 {
-            format!("number {}", before + 1)
-        } else {
-            format!("numbers {} to {}", before + 1, here - 1)
-        };
-        let lsn = self.segments[n]
-            .segment
-            .first_lsn
-            .or(self.segments[n].segment.name_lsn);
-        self.damage(
-            ProblemKind::MissingSegment,
-            n,
-            None,
-            format!("no segment has {list}, which stood before this one"),
-        )
-        .lsn = lsn;
     }
 
     /// A segment of another log is not this one's: what it holds counts for nothing here.
@@ -377,6 +365,7 @@ impl Judge<'_> {
             run: folder.run.clone(),
             layout: self.format.id().to_owned(),
             notation,
+            is_replicated: self.format.is_replicated(),
             identity: None,
             records: self
                 .segments
@@ -421,7 +410,7 @@ impl Judge<'_> {
     fn placed(&self) -> Vec<(LsnRange, usize)> {
         let ranges = self.log.pieces().filter_map(|piece| {
             let segment = piece.segment?;
-            if self.rules.naming != Naming::First {
+            if !matches!(self.rules.naming, Naming::First | Naming::Lowest) {
                 return Some((piece.range, segment));
             }
             let name = self.segments[segment].segment.name_lsn?;

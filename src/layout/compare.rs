@@ -67,7 +67,8 @@ const OVERLAPS_MAX: usize = 1000;
 pub fn compare(wals: &[Wal]) -> Vec<Comparison> {
     let mut groups: BTreeMap<(&str, &str, Option<String>), Vec<usize>> = BTreeMap::new();
     for (n, wal) in wals.iter().enumerate() {
-        if !wal.found.is_empty() || !wal.misfiled.is_empty() {
+        let has_positions = !wal.found.is_empty() || !wal.misfiled.is_empty();
+        if has_positions && wal.is_replicated {
             let group = (
                 wal.run.as_str(),
                 wal.layout.as_str(),
@@ -98,18 +99,24 @@ fn comparison(
 ) -> Comparison {
     places.truncate(NODES_MAX);
     let wals: Vec<&Wal> = places.iter().filter_map(|&n| all.get(n)).collect();
-    let nodes: Vec<Reach> = wals.iter().map(|wal| reach(wal)).collect();
+    let mut nodes: Vec<Reach> = wals.iter().map(|wal| reach(wal)).collect();
+    // Two logs of one node have its name, and only their folders tell them apart.
+    for (n, wal) in wals.iter().enumerate() {
+        if wals.iter().filter(|other| other.node == wal.node).count() > 1 {
+            nodes[n].node.clone_from(&wal.path);
+        }
+    }
     let mut forecasts = Vec::new();
     let mut differing = Vec::new();
     for (n, primary) in wals.iter().enumerate() {
         for (m, standby) in wals.iter().enumerate() {
             if n != m {
-                forecasts.extend(forecast(primary, &nodes[n], standby, &nodes[m]));
+                forecasts.extend(forecast(primary, &nodes[n], &nodes[m]));
             }
             if n < m {
                 differing.extend(
                     differ(&primary.stretches, &standby.stretches)
-                        .map(|range| (range, primary.node.clone(), standby.node.clone())),
+                        .map(|range| (range, nodes[n].node.clone(), nodes[m].node.clone())),
                 );
             }
         }
@@ -174,7 +181,7 @@ fn reach(wal: &Wal) -> Reach {
 }
 
 /// What a standby would not get from a primary by name.
-fn forecast(primary: &Wal, from: &Reach, standby: &Wal, to: &Reach) -> Option<Forecast> {
+fn forecast(primary: &Wal, from: &Reach, to: &Reach) -> Option<Forecast> {
     let at = to.end?;
     let tip = from.tip?;
     let broken = primary
@@ -192,8 +199,8 @@ fn forecast(primary: &Wal, from: &Reach, standby: &Wal, to: &Reach) -> Option<Fo
         .and_then(|(_, segment)| primary.segments.get(*segment))
         .map(|segment| segment.file.clone());
     Some(Forecast {
-        primary: primary.node.clone(),
-        standby: standby.node.clone(),
+        primary: from.node.clone(),
+        standby: to.node.clone(),
         at,
         lacks,
         held_by,

@@ -84,6 +84,12 @@ impl About<'_> {
             "etcd" => "etcd",
             "zookeeper" => "ZooKeeper",
             "clickhouse-keeper" => "ClickHouse Keeper",
+            "postgresql" => "PostgreSQL",
+            "raft-wal" => "raft-wal",
+            "rocksdb" => "RocksDB",
+            "prometheus" => "Prometheus",
+            "nats-raft" | "nats-stream" => "the NATS server",
+            "kafka" => "the broker",
             "reference" => "recovery",
             _ => "a reader",
         }
@@ -145,6 +151,11 @@ impl About<'_> {
                 "ClickHouse Keeper does not notice at start; a replica that asks this one for these entries does not get them.".to_owned()
             }
             "clickhouse-keeper" => "ClickHouse Keeper refuses to start unless its snapshot reaches beyond the hole; with what was given nothing explains it.".to_owned(),
+            "postgresql" => "PostgreSQL ends its recovery in front of the hole, and a standby below it cannot be caught up from this folder; the segment may still be in an archive.".to_owned(),
+            "raft-wal" => "The log cannot be read past the hole: the store does not open, and no follower can be caught up through it from this one.".to_owned(),
+            "rocksdb" => "RocksDB replays past the hole or stops there, as its recovery mode says. It leaves numbers out by itself only for writes made without the log and for tables taken in from outside.".to_owned(),
+            "prometheus" => "Prometheus does not open a log whose segments are not in sequence; what the missing ones held is lost.".to_owned(),
+            "nats-raft" => "The group's log cannot be read past the hole: the server takes what is left, resets it or catches up from another one.".to_owned(),
             _ => "A standby below the hole cannot be caught up from this log, and recovery ends or goes wrong there; with what was given nothing explains it.".to_owned(),
         }
     }
@@ -178,6 +189,22 @@ impl About<'_> {
             "clickhouse-keeper" => format!(
                 "ClickHouse Keeper ends this file before {from} and moves all later files away: everything from there on{rest} is lost to it."
             ),
+            "postgresql" => format!(
+                "PostgreSQL takes this for the end of its log: everything from {from} on{rest} is lost to it."
+            ),
+            "raft-wal" => format!(
+                "The store does not open, or serves the entry without a word: nothing checks it in a segment that is sealed. From {from} on{rest} nothing is sure."
+            ),
+            "rocksdb" => format!(
+                "RocksDB stops before {from} or passes over the rest of the block, as its recovery mode says; everything from there on{rest} is in doubt."
+            ),
+            "prometheus" => "Prometheus cuts this segment off here at its next start, and removes all newer segments.".to_owned(),
+            "nats-raft" | "nats-stream" => format!(
+                "The server ends this block before {from}: what follows in it{rest} is lost to it."
+            ),
+            "kafka" => format!(
+                "The broker fails reads of this batch; recovery cuts the segment off before {from}, and what follows{rest} is lost to it."
+            ),
             _ => format!(
                 "Recovery ends before {from}: everything from there on{rest} is lost to it."
             ),
@@ -185,10 +212,9 @@ impl About<'_> {
     }
 
     fn torn_tail(&self) -> String {
-        let end = self
-            .problem
-            .lsn
-            .map_or("nothing".to_owned(), |lsn| self.show(lsn.before()));
+        let end = self.problem.lsn.map_or("nothing".to_owned(), |lsn| {
+            self.show(self.notation.end(lsn.before()))
+        });
         if self.problem.severity == Severity::Damage {
             return format!("The log ends at {end}, and nothing repairs that.");
         }
@@ -198,6 +224,12 @@ impl About<'_> {
             "clickhouse-keeper" => {
                 "ClickHouse Keeper ends this file before it and begins a new one"
             }
+            "postgresql" => "PostgreSQL writes over the unfinished record at its next start",
+            "prometheus" => "Prometheus cuts the unfinished record off at its next start",
+            "nats-raft" | "nats-stream" => {
+                "The server cuts the unfinished record off at its next start"
+            }
+            "kafka" => "The broker cuts the unfinished batch off at its next start",
             _ => "The next recovery cuts the unfinished record off",
         };
         format!(
@@ -209,6 +241,7 @@ impl About<'_> {
         match (self.layout, self.problem.severity) {
             ("etcd", _) => "etcd starts with it in silence, and every entry that was in the file is gone.".to_owned(),
             ("zookeeper", _) => "ZooKeeper before 3.9.3 does not start with it; later versions delete the file. Nothing was in it.".to_owned(),
+            ("postgresql" | "raft-wal", _) => "The system makes its segments at their full size, so what was in this one is lost.".to_owned(),
             (_, Severity::CrashResidue) => "It was created and never written to; the next recovery replaces it.".to_owned(),
             (_, Severity::Damage) => "What the segment held is lost.".to_owned(),
         }
@@ -222,10 +255,9 @@ impl About<'_> {
     }
 
     fn zero_tail(&self) -> String {
-        let end = self
-            .problem
-            .lsn
-            .map_or("nothing".to_owned(), |lsn| self.show(lsn.before()));
+        let end = self.problem.lsn.map_or("nothing".to_owned(), |lsn| {
+            self.show(self.notation.end(lsn.before()))
+        });
         match self.problem.severity {
             Severity::CrashResidue => format!(
                 "The zero bytes read as a record that is wrong; the server ends the file there and goes on, the log ends at {end}."

@@ -21,7 +21,11 @@ impl Judge<'_> {
     /// What stands behind the last good record of a segment.
     pub(super) fn ends(&mut self, n: usize) {
         let scanned = &self.segments[n];
-        let is_last = n + 1 == self.segments.len();
+        let is_last = self.is_last(n);
+        if let Some(remark) = scanned.remark {
+            let file = scanned.segment.file.clone();
+            self.note(NoteKind::Info, Some(file), None, remark.to_owned());
+        }
         if scanned.is_growing {
             let why = format!(
                 "its size changed while it was read; checked up to offset {}",
@@ -41,6 +45,24 @@ impl Judge<'_> {
         {
             Some(fault) => self.fault(n, fault, is_last),
             None => self.tail(n, is_last),
+        }
+        if let Some(carry) = scanned.carry.filter(|_| is_last) {
+            let lsn = self.show(carry.lsn);
+            if n + 1 == self.segments.len() {
+                let why = format!("the record at {lsn} goes on in a segment that is not here");
+                let file = scanned.segment.file.clone();
+                self.note(NoteKind::Info, Some(file), Some(carry.lsn), why);
+                return;
+            }
+            let detail = format!("the record at {lsn} goes on in a segment that has none of it");
+            let end = End {
+                kind: ProblemKind::TornTail,
+                note: NoteKind::StalePage,
+                residue: Residue::Crash,
+                offset: scanned.segment.end_offset,
+                detail,
+            };
+            self.report(n, end);
         }
         if scanned.segment.entries == 0 && scanned.segment.records > 0 {
             self.note(
@@ -69,6 +91,7 @@ impl Judge<'_> {
     }
 
     fn fault(&mut self, n: usize, fault: &Fault, is_last: bool) {
+        let scanned = &self.segments[n];
         let torn = self.is_legal(self.rules.torn_tail, n, is_last);
         let residue = |is_legal, legal| if is_legal { legal } else { Residue::Damage };
         let (kind, residue) = match fault.kind {
@@ -97,18 +120,37 @@ impl Judge<'_> {
                 (ProblemKind::TornTail, Residue::Crash)
             }
             FaultKind::HeaderTorn => (ProblemKind::BadHeader, Residue::Damage),
+            FaultKind::Empty | FaultKind::Recycled
+                if self.rules.is_made_ahead
+                    && scanned.segment.size > 0
+                    && self.is_behind_end(n) =>
+            {
+                (ProblemKind::EmptyLastSegment, Residue::Legal)
+            }
             FaultKind::Empty if is_last => (ProblemKind::EmptyLastSegment, self.rules.empty_last),
-            FaultKind::Empty => (ProblemKind::EmptySegment, Residue::Damage),
+            FaultKind::Empty => (ProblemKind::EmptySegment, self.rules.empty_middle),
+            FaultKind::Recycled => (ProblemKind::MissingRange, Residue::Damage),
+            FaultKind::Misnamed => (ProblemKind::NameMismatch, Residue::Damage),
             FaultKind::Unreadable => {
                 self.loss = Some(usize::MAX);
                 return;
             }
             FaultKind::Header | FaultKind::Identity | FaultKind::Chain => return,
         };
-        let note = if fault.kind == FaultKind::Empty {
-            NoteKind::EmptySegment
-        } else {
-            NoteKind::TornTailOfClosedSegment
+        let note = match fault.kind {
+            FaultKind::Empty if self.rules.is_made_ahead => NoteKind::ZeroSegment,
+            FaultKind::Empty => NoteKind::EmptySegment,
+            FaultKind::Recycled => NoteKind::RecycledSegment,
+            FaultKind::Header
+            | FaultKind::HeaderTorn
+            | FaultKind::Identity
+            | FaultKind::Chain
+            | FaultKind::Checksum
+            | FaultKind::Corrupt
+            | FaultKind::Torn
+            | FaultKind::ZeroRun
+            | FaultKind::Misnamed
+            | FaultKind::Unreadable => NoteKind::TornTailOfClosedSegment,
         };
         self.report(
             n,
@@ -127,6 +169,12 @@ impl Judge<'_> {
         let offset = scanned.segment.end_offset;
         match scanned.tail {
             Tail::Exact | Tail::Torn | Tail::Bad | Tail::OpenStream => {}
+            Tail::Stale => {
+                let why =
+                    "what was in the file before it was used again stands behind the last record";
+                let file = scanned.segment.file.clone();
+                self.note(NoteKind::StalePage, Some(file), None, why.to_owned());
+            }
             // A reader goes on with the next file at the first zero length, so a tail that was not cut off costs nothing.
             Tail::Zeros(count) if self.rules.is_tail_cut && !is_last => {
                 let why = format!(
@@ -211,13 +259,15 @@ impl Judge<'_> {
         let behind = self.segments[n].behind;
         let detail = match behind {
             Some(behind) => {
-                let range = LsnRange {
-                    first: behind.first.min(behind.last),
-                    last: behind.last.max(behind.first),
-                };
-                let range = self.format.notation().show_range(range);
+                let range = behind.range.map_or_else(String::new, |(first, last)| {
+                    let range = LsnRange {
+                        first: first.min(last),
+                        last: last.max(first),
+                    };
+                    format!(", {}", self.format.notation().show_range(range))
+                });
                 format!(
-                    "{}; behind it {} intact records, {range}, from offset {}",
+                    "{}; behind it {} intact records{range}, from offset {}",
                     end.detail, behind.records, behind.offset
                 )
             }
@@ -226,7 +276,8 @@ impl Judge<'_> {
         let problem = self.problem(end.kind, severity, n, Some(end.offset), detail);
         problem.lsn = lsn;
         problem.lsn_to = behind
-            .map(|behind| behind.last)
+            .and_then(|behind| behind.range)
+            .map(|(_, last)| last)
             .filter(|&last| Some(last) > lsn);
         let lost = problem.lsn.zip(problem.lsn_to);
         let lost = lost.and_then(|(first, last)| LsnRange::new(first, last));

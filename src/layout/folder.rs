@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::parsers::wal::{Format, LAYOUTS, Layout, SegmentName};
-use crate::vocab::Lsn;
+use crate::vocab::{Lsn, LsnNotation};
 
 use super::declared::Declared;
 use super::model::Unread;
@@ -52,10 +52,14 @@ impl Choice {
         })
     }
 
-    /// Whether a file is called as a segment is.
+    /// Whether a file is called as a segment is, or as the file that says which of their records count.
     pub fn names_segment(&self, file: &str) -> bool {
+        let is_ledger = |format: &Format| match format {
+            Format::Known(layout) => layout.ledger.is_some_and(|(ledger, _)| ledger == file),
+            Format::Declared(_) => false,
+        };
         let mut candidates = candidates(self).into_iter();
-        candidates.any(|format| format.name(file).is_some())
+        candidates.any(|format| format.name(file).is_some() || is_ledger(&format))
     }
 }
 
@@ -87,6 +91,10 @@ pub struct Folder {
     pub others: Vec<String>,
     /// Snapshot files that belong to them, here or in a folder beside this one.
     pub snapshots: Vec<(Lsn, String)>,
+    /// What the path calls the log, where it tells.
+    pub log: Option<String>,
+    /// The file that says which records count.
+    pub ledger: Option<Source>,
 }
 
 /// A segment that was not opened yet.
@@ -172,7 +180,7 @@ fn assign(listing: &BTreeMap<PathBuf, Files>, choice: &Choice, found: &mut Found
                 path: path.display().to_string(),
                 files: files.len() as u64,
                 example: example.clone(),
-                resembles: files.keys().find_map(|file| resembles(file, path)),
+                resembles: files.keys().find_map(|file| resembles(file)),
             });
         }
     }
@@ -240,17 +248,22 @@ fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Optio
     {
         return None;
     }
-    segments.sort_by_key(|segment| {
-        (
-            segment.name.seq,
-            segment.name.lsn,
-            segment.name.last,
-            segment.name.term,
-        )
-    });
     let rules = match choice {
         Choice::Declared(declared) => declared.rules.clone(),
         Choice::Detect | Choice::Known(_) => Rules::of(format),
+    };
+    space(&mut segments, format);
+    segments.sort_by_key(|segment| {
+        let name = &segment.name;
+        let reign = name.term.filter(|_| rules.is_by_term);
+        (reign, name.seq, name.lsn, name.last, name.term)
+    });
+    let (log, ledger) = match format {
+        Format::Known(layout) => (
+            (layout.log)(path).map(|(_, log)| log),
+            layout.ledger.and_then(|(file, _)| files.get(file)),
+        ),
+        Format::Declared(_) => (None, None),
     };
     Some(Folder {
         path: path.to_path_buf(),
@@ -261,7 +274,25 @@ fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Optio
         segments,
         others,
         snapshots: Vec::new(),
+        log,
+        ledger: ledger.cloned(),
     })
+}
+
+/// Names that count bytes of segments mean something once one segment has said how many bytes they have.
+fn space(segments: &mut [SegmentFile], format: &Format) {
+    let Format::Known(layout) = format else {
+        return;
+    };
+    let spacing = segments
+        .iter()
+        .filter(|_| layout.notation == LsnNotation::Halves)
+        .find_map(|segment| (layout.spacing)(&segment.source.head().ok()?));
+    if let Some(spacing) = spacing {
+        for segment in segments {
+            segment.name = (layout.spaced)(segment.name, spacing);
+        }
+    }
 }
 
 fn is_ignored(choice: &Choice, file: &str) -> bool {
@@ -303,29 +334,7 @@ fn is_detached(path: &Path, format: &Format) -> bool {
 }
 
 /// What a file name looks like that no reader here is for.
-fn resembles(file: &str, folder: &Path) -> Option<&'static str> {
-    let is_hex = |text: &str, count: usize| {
-        text.len() == count
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'A'..=b'F'))
-    };
-    let is_number = |text: &str, count: usize| {
-        text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if is_hex(file, 24) {
-        return Some("PostgreSQL WAL, which this version cannot read");
-    }
-    if let Some((base, _)) = file
-        .strip_suffix(".wal")
-        .and_then(|stem| stem.split_once('-'))
-        .filter(|(base, _)| is_number(base, 20))
-    {
-        return Some(base).map(|_| "raft-wal segments, which this version cannot read");
-    }
-    if is_number(file, 8) && folder.ends_with("wal") {
-        return Some("Prometheus WAL, which this version cannot read");
-    }
+fn resembles(file: &str) -> Option<&'static str> {
     let is_wal = Path::new(file)
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("wal"));
@@ -344,28 +353,45 @@ const GENERIC: &[&str] = &[
     "datalog",
     "coordination",
     "detached",
+    "pg_wal",
+    "pg_xlog",
+    "pgdata",
+    "archive",
+    "raft",
+    "db",
+    "rocksdb",
+    "jetstream",
     ".",
 ];
 
 /// Names the nodes: by the nearest part of the path that is not a generic name, or by more of the path where two would be the same.
+/// Several logs below one such part are of one node.
 fn name_nodes(folders: &mut [Folder], roots: &[PathBuf]) {
+    let mut servers = Vec::with_capacity(folders.len());
     for folder in folders.iter_mut() {
-        let own = folder.path.ancestors().find_map(|path| {
-            let name = path.file_name()?.to_string_lossy().into_owned();
-            (!GENERIC.contains(&name.as_str())).then_some((name, path.parent()))
+        let own = folder.format.own_folders(&folder.path);
+        let named = folder.path.ancestors().skip(own).find(|path| {
+            path.file_name()
+                .is_some_and(|name| !GENERIC.contains(&&*name.to_string_lossy()))
         });
-        let (node, run) = own.unwrap_or_else(|| (folder.path.display().to_string(), None));
-        folder.node = node;
+        let server = named.unwrap_or(&folder.path).to_path_buf();
+        folder.node = match named.and_then(Path::file_name) {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => folder.path.display().to_string(),
+        };
+        let run = named.and_then(Path::parent);
         folder.run = run.map(|run| run.display().to_string()).unwrap_or_default();
+        servers.push(server);
     }
     let names: Vec<String> = folders.iter().map(|folder| folder.node.clone()).collect();
-    for folder in folders {
-        if names.iter().filter(|&name| *name == folder.node).count() > 1 {
+    for (n, folder) in folders.iter_mut().enumerate() {
+        let mut alike = names.iter().zip(&servers);
+        if alike.any(|(name, server)| *name == names[n] && *server != servers[n]) {
             let inner = roots
                 .iter()
-                .find_map(|root| folder.path.strip_prefix(root).ok())
+                .find_map(|root| servers[n].strip_prefix(root).ok())
                 .filter(|inner| !inner.as_os_str().is_empty());
-            folder.node = inner.unwrap_or(&folder.path).display().to_string();
+            folder.node = inner.unwrap_or(&servers[n]).display().to_string();
         }
     }
 }

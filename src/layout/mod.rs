@@ -10,6 +10,7 @@ mod folder;
 mod layout_file;
 mod log;
 mod model;
+mod numbers;
 mod order;
 mod rules;
 mod scan;

@@ -17,6 +17,8 @@ pub struct Wal {
     pub layout: String,
     /// How the system writes a position.
     pub notation: LsnNotation,
+    /// Whether a position is the same record on every server.
+    pub is_replicated: bool,
     /// Which cluster or log the segments say they belong to.
     pub identity: Option<String>,
     /// Verified frames in all segments.
@@ -339,6 +341,18 @@ pub enum NoteKind {
     NoRecords,
     /// Bytes behind the end mark.
     DataAfterZeros,
+    /// Records that the file beside the segments no longer counts.
+    RecordsBeyondMaxIndex,
+    /// The numbers of the segments leave some out, and need not have them.
+    NumberHole,
+    /// A segment that was used before and has nothing of the log yet.
+    RecycledSegment,
+    /// A segment that was made ahead and never written to.
+    ZeroSegment,
+    /// What was in the file before stands behind the end of the log.
+    StalePage,
+    /// A new timeline begins.
+    TimelineSwitch,
     /// Something worth knowing.
     Info,
 }
@@ -359,6 +373,12 @@ impl NoteKind {
             Self::EmptySegment => "empty-segment",
             Self::NoRecords => "no-records",
             Self::DataAfterZeros => "data-after-zeros",
+            Self::RecordsBeyondMaxIndex => "records-beyond-max-index",
+            Self::NumberHole => "number-hole",
+            Self::RecycledSegment => "recycled-segment",
+            Self::ZeroSegment => "zero-segment",
+            Self::StalePage => "stale-page",
+            Self::TimelineSwitch => "timeline-switch",
             Self::Info => "info",
         }
     }

@@ -161,6 +161,7 @@ impl Judge<'_> {
         );
         let is_mismatch = match self.rules.naming {
             Naming::Nothing => false,
+            Naming::Lowest => run.first < name,
             // The name is the position that was planned. A record below it can rewrite an uncommitted tail, one above it can follow a
             // snapshot or what is missing before it, and the first file of all is called after 0 and begins at 1.
             Naming::FirstAsPlanned if run.first > name => {
@@ -330,8 +331,18 @@ impl Judge<'_> {
         is_past_end || next.map_or(self.rules.is_jump_misfiled, |next| run.first >= next)
     }
 
-    /// Terms never go down along a log.
+    /// Terms never go down along a log, and a timeline that begins where the one before ends is worth a note.
     fn term_goes_back(&mut self, n: usize, run: Run) {
+        if let Some((before, here)) = self
+            .log
+            .last_term()
+            .zip(run.term)
+            .filter(|(before, here)| self.rules.is_by_term && here > before)
+        {
+            let why = format!("timeline {} goes on behind timeline {}", here.0, before.0);
+            let file = self.segments[n].segment.file.clone();
+            self.note(NoteKind::TimelineSwitch, Some(file), Some(run.first), why);
+        }
         let Some((before, here)) = self
             .log
             .last_term()

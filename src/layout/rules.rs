@@ -31,6 +31,16 @@ pub struct Rules {
     pub snapshots: Snapshots,
     /// The lowest position of a log that nothing was purged from.
     pub origin: u64,
+    /// Whether the numbers of the segments may leave some out.
+    pub is_sparse: bool,
+    /// What a segment without bytes is before others.
+    pub empty_middle: Residue,
+    /// Whether a record has all positions up to the next one.
+    pub is_wide: bool,
+    /// Whether segments are in the order of terms first, and a later term's first one repeats what it shares with the one before.
+    pub is_by_term: bool,
+    /// Whether segments are made ahead and old ones are used again, so that those behind the end of the log say nothing.
+    pub is_made_ahead: bool,
 }
 
 /// What the name of a segment promises.
@@ -40,6 +50,8 @@ pub enum Naming {
     First,
     /// Its first position, unless a rewrite or a snapshot stands between.
     FirstAsPlanned,
+    /// No position below its first.
+    Lowest,
     /// No position.
     Nothing,
 }
@@ -53,6 +65,8 @@ pub enum Positions {
     Rising,
     /// The next one in the low half, or 1 there and a higher number in the high half.
     Epochs,
+    /// Records have no positions.
+    Nowhere,
 }
 
 /// When a position may be written again.
@@ -111,6 +125,13 @@ impl Rules {
                 "etcd" => Self::etcd(),
                 "zookeeper" => Self::zookeeper(),
                 "clickhouse-keeper" => Self::keeper(),
+                "postgresql" => Self::postgresql(),
+                "raft-wal" => Self::raft_wal(),
+                "rocksdb" => Self::rocksdb(),
+                "prometheus" => Self::prometheus(),
+                "nats-raft" => Self::nats(Positions::Dense),
+                "nats-stream" => Self::nats(Positions::Rising),
+                "kafka" => Self::kafka(),
                 _ => Self::reference(),
             },
             Format::Declared(declaration) => {
@@ -153,6 +174,11 @@ impl Rules {
             is_jump_misfiled: true,
             snapshots: Snapshots::None,
             origin: 1,
+            is_sparse: false,
+            empty_middle: Residue::Damage,
+            is_wide: false,
+            is_by_term: false,
+            is_made_ahead: false,
         }
     }
 
@@ -192,6 +218,84 @@ impl Rules {
             empty_last: Residue::Legal,
             is_jump_misfiled: false,
             snapshots: Snapshots::Covering,
+            ..Self::reference()
+        }
+    }
+
+    fn postgresql() -> Self {
+        Self {
+            naming: Naming::Nothing,
+            rewrite: Rewrite::HigherTerm,
+            torn_header: Residue::Damage,
+            empty_last: Residue::Damage,
+            is_jump_misfiled: false,
+            // Every log is recycled from its beginning on, so that is not worth a note.
+            origin: u64::MAX,
+            is_wide: true,
+            is_by_term: true,
+            is_made_ahead: true,
+            ..Self::reference()
+        }
+    }
+
+    fn raft_wal() -> Self {
+        Self {
+            rewrite: Rewrite::HigherTerm,
+            torn_header: Residue::Damage,
+            empty_last: Residue::Damage,
+            is_jump_misfiled: false,
+            // A truncation removes whole files and never uses their numbers again.
+            is_sparse: true,
+            ..Self::reference()
+        }
+    }
+
+    fn rocksdb() -> Self {
+        Self {
+            naming: Naming::Nothing,
+            torn_header: Residue::Legal,
+            empty_last: Residue::Legal,
+            empty_middle: Residue::Legal,
+            is_jump_misfiled: false,
+            // Tables and manifests take their numbers from the same counter.
+            is_sparse: true,
+            is_wide: true,
+            ..Self::reference()
+        }
+    }
+
+    fn prometheus() -> Self {
+        Self {
+            naming: Naming::Nothing,
+            positions: Positions::Nowhere,
+            empty_last: Residue::Legal,
+            // Every start begins a new segment, and one that was killed early leaves it empty.
+            empty_middle: Residue::Legal,
+            is_jump_misfiled: false,
+            ..Self::reference()
+        }
+    }
+
+    fn nats(positions: Positions) -> Self {
+        Self {
+            naming: Naming::Nothing,
+            positions,
+            zero_tail: Where::Never,
+            empty_last: Residue::Legal,
+            is_jump_misfiled: false,
+            is_sparse: true,
+            ..Self::reference()
+        }
+    }
+
+    fn kafka() -> Self {
+        Self {
+            naming: Naming::Lowest,
+            positions: Positions::Rising,
+            empty_last: Residue::Legal,
+            is_jump_misfiled: false,
+            origin: 0,
+            is_wide: true,
             ..Self::reference()
         }
     }

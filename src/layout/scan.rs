@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::parsers::wal::{
-    Behind, Body, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
+    Behind, Body, Carry, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
 };
 use crate::vocab::{Lsn, Term};
 
@@ -19,6 +19,7 @@ const ITEMS_MAX: usize = 100_000;
 /// A segment after its pass.
 pub(super) struct Scanned {
     pub(super) segment: Segment,
+    pub(super) name: SegmentName,
     /// What stands behind the last verified frame.
     pub(super) tail: Tail,
     pub(super) faults: Vec<Fault>,
@@ -30,6 +31,10 @@ pub(super) struct Scanned {
     pub(super) items: Vec<Item>,
     /// The first state record that commits what is not there.
     pub(super) ahead: Option<Ahead>,
+    /// The record that the segment ended within.
+    pub(super) carry: Option<Carry>,
+    /// What is worth knowing and not wrong.
+    pub(super) remark: Option<&'static str>,
     /// Whether the file changed its size during the pass.
     pub(super) is_growing: bool,
 }
@@ -104,7 +109,9 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
         name: file.name,
         size: 0,
         is_last,
-        chain: state.chain_for(file.name),
+        chain: state.chain.filter(|_| state.is_next(file.name)),
+        carry: state.carry.filter(|_| state.is_next(file.name)),
+        key: folder.format.key(folder.log.as_deref(), file.name),
     };
     let mut segment = Segment::named(&file.file, file.name);
     let mut items = Vec::new();
@@ -129,6 +136,7 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
     items.shrink_to_fit();
     Scanned {
         segment,
+        name: file.name,
         tail: scan.tail,
         faults: scan.faults,
         behind: scan.behind,
@@ -136,6 +144,8 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
         identity: state.share(scan.identity),
         items,
         ahead,
+        carry: scan.carry,
+        remark: scan.remark,
         is_growing,
     }
 }
@@ -170,7 +180,8 @@ impl Segment {
             | Tail::DataAfterZeros { .. }
             | Tail::Torn
             | Tail::Bad
-            | Tail::OpenStream => None,
+            | Tail::OpenStream
+            | Tail::Stale => None,
         };
     }
 }
@@ -179,6 +190,7 @@ impl Segment {
 #[derive(Default)]
 struct State {
     chain: Option<u64>,
+    carry: Option<Carry>,
     /// The name of the segment before, and its last position.
     name: Option<(SegmentName, Option<Lsn>)>,
     identity: Option<Arc<str>>,
@@ -200,14 +212,13 @@ impl State {
         self.is_at_head = true;
     }
 
-    /// The running checksum, unless segments are missing in between: then it has to be taken from the segment and not tested.
-    fn chain_for(&self, name: SegmentName) -> Option<u64> {
-        let (before, last) = self.name?;
-        let is_next = match (before.seq, name.seq) {
-            (Some(before), Some(here)) => here == before + 1,
-            _ => name.lsn.is_none() || name.lsn == last.map(Lsn::next),
-        };
-        self.chain.filter(|_| is_next)
+    /// Whether no segments are missing in between: else a running checksum has to be taken from the segment and not tested.
+    fn is_next(&self, name: SegmentName) -> bool {
+        self.name
+            .is_some_and(|(before, last)| match (before.seq, name.seq) {
+                (Some(before), Some(here)) => here == before.wrapping_add(1),
+                _ => name.lsn.is_none() || name.lsn == last.map(Lsn::next),
+            })
     }
 
     /// The same text for the segments of one log, of which there can be very many.
@@ -226,6 +237,7 @@ impl State {
             .iter()
             .any(|fault| fault.kind == FaultKind::Chain);
         self.chain = scan.chain.filter(|_| !is_broken);
+        self.carry = scan.carry;
         self.name = Some((name, last));
         // What was lost to a fault may well have been committed.
         if scan.faults.iter().any(|fault| fault.kind.ends_segment()) {
@@ -249,7 +261,8 @@ impl State {
                 segment.first_lsn.get_or_insert(lsn);
                 segment.last_lsn = Some(lsn);
                 segment.max_lsn = segment.max_lsn.max(Some(lsn));
-                self.last = Some(lsn);
+                let last = if rules.is_wide { next.before() } else { lsn };
+                self.last = Some(last);
                 if self.is_at_head {
                     // The hole in front of this record is told by the record itself.
                     self.ahead = None;
@@ -259,7 +272,7 @@ impl State {
                     && run.term == term
                     && (lsn == run.next || rules.positions == Positions::Rising && lsn > run.next)
                 {
-                    run.last = lsn;
+                    run.last = last;
                     run.next = next;
                     return;
                 }
@@ -267,7 +280,7 @@ impl State {
                 self.keep(
                     Item::Run(Run {
                         first: lsn,
-                        last: lsn,
+                        last,
                         next,
                         term,
                         offset: frame.offset,
@@ -302,6 +315,9 @@ impl State {
                         last,
                     });
                 }
+            }
+            Body::Unplaced { .. } => {
+                segment.entries += u64::from(rules.positions == Positions::Nowhere);
             }
             Body::Metadata | Body::Chain { .. } => {}
         }

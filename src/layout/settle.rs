@@ -115,9 +115,10 @@ impl Judge<'_> {
 
     /// Records that run on where the next segment's name begins, although that one holds none of them.
     fn overlong(&mut self) {
-        if self.rules.naming != Naming::First {
+        if !matches!(self.rules.naming, Naming::First | Naming::Lowest) {
             return;
         }
+        let is_lowest = self.rules.naming == Naming::Lowest;
         let mut found: Vec<(usize, LsnRange)> = Vec::new();
         // Of a segment that is damaged itself, the damage says enough.
         let mut damaged: Vec<usize> = self
@@ -137,7 +138,7 @@ impl Judge<'_> {
             let Some(next) = self
                 .segments
                 .get(segment + 1)
-                .filter(|next| next.segment.entries == 0)
+                .filter(|next| next.segment.entries == 0 || is_lowest)
                 .and_then(|next| next.segment.name_lsn)
             else {
                 continue;

@@ -1,6 +1,6 @@
 //! One segment file by itself: its layout and an open reader, for looking at its records.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
@@ -71,11 +71,23 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
                 })?
         }
     };
+    let mut named = format.name(&name).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = fs::canonicalize(folder).unwrap_or(folder.to_path_buf());
+    let mut log = None;
+    if let Format::Known(layout) = &format {
+        log = (layout.log)(&folder).map(|(_, log)| log);
+        let head = Source::File(path.to_path_buf()).head().map_err(failed)?;
+        if let Some(spacing) = (layout.spacing)(&head) {
+            named = (layout.spaced)(named, spacing);
+        }
+    }
     let context = Context {
-        name: format.name(&name).unwrap_or_default(),
+        name: named,
         size,
         is_last: true,
-        chain: None,
+        key: format.key(log.as_deref(), named),
+        ..Context::default()
     };
     Ok(Single {
         format,

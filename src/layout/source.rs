@@ -49,6 +49,17 @@ impl Source {
         Ok(head)
     }
 
+    /// All bytes, if they are not too many.
+    pub(super) fn whole(&self, most: u64) -> io::Result<Vec<u8>> {
+        let (reader, size) = self.open()?;
+        if size > most {
+            return Err(io::Error::other(format!("{size} bytes are too many")));
+        }
+        let mut bytes = Vec::new();
+        reader.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Whether it has another size by now.
     pub(super) fn is_growing(&self, size: u64) -> bool {
         match self {

@@ -57,7 +57,8 @@ pub(super) fn places(
         .iter()
         .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
     places.extend(tables::places(artifacts, exports, &beside, names));
-    let seen = place_beside(&of(&others), &beside, names);
+    let unnamed: Vec<(&Artifact, usize)> = of(&others).into_iter().map(|it| (it, 0)).collect();
+    let seen = place_beside(&unnamed, &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
         let place = Place {
             run,

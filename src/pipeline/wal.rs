@@ -109,7 +109,11 @@ impl Wals {
         names: &Names,
     ) -> BTreeMap<usize, Place> {
         let segments: Vec<Vec<usize>> = self.segments().map(|(_, segments)| segments).collect();
-        let firsts = segments.iter().filter_map(|of| artifacts.get(*of.first()?));
+        let folders = self.folders.iter().zip(&segments);
+        let firsts = folders.filter_map(|(folder, of)| {
+            let own = folder.format.own_folders(&folder.path);
+            Some((artifacts.get(*of.first()?)?, own))
+        });
         let placed = place_beside(&firsts.collect::<Vec<_>>(), logs, names);
         let mut places = BTreeMap::new();
         for ((folder, segments), (run, node)) in self.folders.iter_mut().zip(segments).zip(placed) {

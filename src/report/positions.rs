@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::report::model::Report;
+use crate::vocab::Lsn;
 
 /// A range of positions, both ends in it.
 pub(super) type Range = (u64, u64);
@@ -77,10 +78,13 @@ fn pair(value: &Value) -> Option<Range> {
     Some((number(first)?, number(last)?))
 }
 
-/// A position is a number, or text where the system writes hexadecimal.
+/// A position is a number, or text where the system writes hexadecimal, in one number or in two halves.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let text = value.as_str()?;
+        if text.contains('/') {
+            return Lsn::parse(text).map(|lsn| lsn.0);
+        }
         let digits = text.strip_prefix("0x").unwrap_or(text);
         u64::from_str_radix(digits, 16).ok()
     })

@@ -19,8 +19,12 @@ impl Lsn {
         Self(self.0.saturating_sub(1))
     }
 
-    /// Reads what a user types: decimal digits, or hex digits behind `0x`.
+    /// Reads what a user types: decimal digits, hex digits behind `0x`, or two halves in hex with a slash between.
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some((high, low)) = text.split_once('/') {
+            let half = |digits| u32::from_str_radix(digits, 16).ok().map(u64::from);
+            return Some(Self(half(high)? << 32 | half(low)?));
+        }
         let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             Some(hex) => u64::from_str_radix(hex, 16).ok()?,
             None => text.parse().ok()?,
@@ -110,6 +114,8 @@ pub enum LsnNotation {
     Decimal,
     /// `0x10000015c`.
     Hex,
+    /// `0/1535A58`: the high half and the low one, in hex.
+    Halves,
 }
 
 impl LsnNotation {
@@ -118,6 +124,14 @@ impl LsnNotation {
         Shown {
             notation: self,
             lsn,
+        }
+    }
+
+    /// The end of a log whose last position is given: that position, or where positions are addresses the one behind it.
+    pub fn end(self, last: Lsn) -> Lsn {
+        match self {
+            Self::Decimal | Self::Hex => last,
+            Self::Halves => last.next(),
         }
     }
 
@@ -143,6 +157,9 @@ impl fmt::Display for Shown {
         match self.notation {
             LsnNotation::Decimal => write!(f, "{}", self.lsn.0),
             LsnNotation::Hex => write!(f, "{:#x}", self.lsn.0),
+            LsnNotation::Halves => {
+                write!(f, "{:X}/{:X}", self.lsn.0 >> 32, self.lsn.0 & 0xffff_ffff)
+            }
         }
     }
 }

@@ -398,6 +398,7 @@ fn probe(declaration: &Declaration, window: &mut Window<'_>, budget: &mut Budget
         Outcome::Record(record) => Some(Found {
             size: record.size,
             lsn: Some(record.lsn),
+            records: 1,
         }),
         Outcome::Zeros { .. } | Outcome::Step(_) => None,
     }

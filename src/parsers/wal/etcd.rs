@@ -27,6 +27,8 @@ const SNAPSHOT: u64 = 5;
 pub(super) const LAYOUT: Layout = Layout {
     id: "etcd",
     title: "etcd",
+    files: "`<16 hex>-<16 hex>.wal`",
+    explains: "a snapshot record in the log",
     notation: LsnNotation::Decimal,
     name,
     name_for: |_| None,
@@ -37,7 +39,6 @@ pub(super) const LAYOUT: Layout = Layout {
                 .strip_suffix(".broken")
                 .is_some_and(|stem| name(stem).is_some())
     },
-    snapshot: |_| None,
     sniff: |head| {
         head.len() >= 16
             && matches!(decode(&head[PREFIX..]), Some(Record { sort: CHAIN, .. }))
@@ -45,6 +46,7 @@ pub(super) const LAYOUT: Layout = Layout {
     },
     is_name_enough: true,
     read,
+    ..Layout::PLAIN
 };
 
 fn name(file: &str) -> Option<SegmentName> {
@@ -472,7 +474,15 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget, seed: &mut Option<u32>) -
     *seed = Some(record.crc);
     let lsn = match body {
         Body::Entry { lsn, .. } => is_good.then_some(lsn),
-        Body::Snapshot { .. } | Body::Commit { .. } | Body::Metadata | Body::Chain { .. } => None,
+        Body::Unplaced { .. }
+        | Body::Snapshot { .. }
+        | Body::Commit { .. }
+        | Body::Metadata
+        | Body::Chain { .. } => None,
     };
-    Some(Found { size: total, lsn })
+    Some(Found {
+        size: total,
+        lsn,
+        records: u64::from(lsn.is_some()),
+    })
 }

@@ -25,6 +25,8 @@ const VERSION_MAX: u8 = 2;
 pub(super) const LAYOUT: Layout = Layout {
     id: "clickhouse-keeper",
     title: "ClickHouse Keeper",
+    files: "`changelog_<from>_<to>.bin`, `.bin.zstd`",
+    explains: "`snapshot_<index>.bin`, `.bin.zstd` beside it, reaching past the hole",
     notation: LsnNotation::Decimal,
     name,
     name_for: |_| None,
@@ -39,6 +41,7 @@ pub(super) const LAYOUT: Layout = Layout {
     sniff: |head| head.len() >= 8,
     is_name_enough: true,
     read,
+    ..Layout::PLAIN
 };
 
 fn name(file: &str) -> Option<SegmentName> {
@@ -241,5 +244,6 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     (little(&bytes[..8]) == SipHasher24::new().hash(&bytes[8..])).then(|| Found {
         size,
         lsn: Some(Lsn(little(&bytes[9..17]))),
+        records: 1,
     })
 }

@@ -3,20 +3,30 @@
 //! A reader walks one segment from its first byte to its last good record and hands on every frame. It judges nothing: whether a tear
 //! or a hole is legal depends on the segments around it, which `layout` knows.
 
+mod bolt;
 mod checksum;
 mod declared;
 mod described;
 mod etcd;
 mod form;
+mod found;
+mod fragments;
 mod front;
+mod kafka;
 mod keeper;
+mod nats;
+mod postgresql;
+mod prometheus;
+mod raft_wal;
 mod reference;
+mod rocksdb;
 mod salvage;
 mod trace;
 mod window;
 mod zookeeper;
 
-use std::io::{self, Read};
+use std::io::Read;
+use std::path::Path;
 
 use crate::vocab::{Lsn, LsnNotation, Term};
 
@@ -24,7 +34,10 @@ pub use declared::{
     Algorithm, Chain, Covers, Declaration, EndMark, Endian, Field, FieldKind, Measure, NamePart,
     Number, Pinned, Role, Step,
 };
+pub use found::{Behind, Fault, FaultKind, Scan, Tail};
 pub use window::{RECORD_BYTES_MAX, Window};
+
+use found::{close, is_blank};
 
 /// The layouts that are known without a description, in the order in which they are tried.
 pub const LAYOUTS: &[Layout] = &[
@@ -32,6 +45,13 @@ pub const LAYOUTS: &[Layout] = &[
     etcd::LAYOUT,
     zookeeper::LAYOUT,
     keeper::LAYOUT,
+    postgresql::LAYOUT,
+    raft_wal::LAYOUT,
+    rocksdb::LAYOUT,
+    prometheus::LAYOUT,
+    nats::RAFT,
+    nats::STREAM,
+    kafka::LAYOUT,
 ];
 
 /// One system's segments: what their names say, how to recognize them, how to read them.
@@ -40,21 +60,78 @@ pub struct Layout {
     pub id: &'static str,
     /// Whose segments these are, for people.
     pub title: &'static str,
+    /// What its files are called, for people.
+    pub files: &'static str,
+    /// What explains positions that are left out, for people.
+    pub explains: &'static str,
     /// How the system writes a position.
     pub notation: LsnNotation,
     /// What a file name says; `None` if no segment is called that.
     pub name: fn(&str) -> Option<SegmentName>,
+    /// What the head of any segment says about the names of all: how many bytes a segment has, where the names count them.
+    pub spacing: fn(&[u8]) -> Option<u64>,
+    /// What a name says once the spacing is known.
+    pub spaced: fn(SegmentName, u64) -> SegmentName,
+    /// The name of the segment with a number, where other names of the folder are like the given one.
+    pub numbered: fn(u64, SegmentName) -> Option<String>,
     /// The name of the segment that would begin with a position, where that can be told.
     pub name_for: fn(Lsn) -> Option<String>,
     /// Whether the system itself leaves such a file beside its segments.
     pub is_leftover: fn(&str) -> bool,
     /// The position that a snapshot file of this name stands for.
     pub snapshot: fn(&str) -> Option<Lsn>,
+    /// Whether a position is the same record on every server, so that they can be compared.
+    pub is_replicated: bool,
+    /// A file beside the segments that says which of their records count, and how to read it.
+    pub ledger: Option<(&'static str, ReadLedger)>,
+    /// How many folders at the end of a path are the log's own and not its server's, and what they call the log.
+    pub log: fn(&Path) -> Option<(usize, String)>,
+    /// The key of a segment's checksums, where it is made from the name of its log.
+    pub key: fn(&str, SegmentName) -> Option<[u8; 32]>,
     /// Whether the first bytes of a file can be the beginning of a segment with records.
     pub sniff: fn(&[u8]) -> bool,
     /// Whether the name alone settles the layout, so that a folder of such names is this system's even if no content fits.
     pub is_name_enough: bool,
     read: ReadSegment,
+}
+
+impl Layout {
+    /// A layout of which only the most usual things hold, to be said otherwise where they do not.
+    const PLAIN: Self = Self {
+        id: "",
+        title: "",
+        files: "",
+        explains: "none",
+        notation: LsnNotation::Decimal,
+        name: |_| None,
+        spacing: |_| None,
+        spaced: |name, _| name,
+        numbered: |_, _| None,
+        name_for: |_| None,
+        is_leftover: |_| false,
+        snapshot: |_| None,
+        is_replicated: true,
+        ledger: None,
+        log: |_| None,
+        key: |_, _| None,
+        sniff: |_| false,
+        is_name_enough: false,
+        read: |_, _, _| Scan::new(),
+    };
+}
+
+/// Reads a ledger; what is not one has nothing in it.
+pub type ReadLedger = fn(&[u8]) -> Option<Vec<Extent>>;
+
+/// What a ledger says of one segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// What its name says.
+    pub name: SegmentName,
+    /// The first position that counts.
+    pub first: Lsn,
+    /// The last one; none while the segment is written to.
+    pub last: Option<Lsn>,
 }
 
 type ReadSegment = fn(&mut dyn Read, &Context, &mut dyn FnMut(&Frame<'_>)) -> Scan;
@@ -104,6 +181,38 @@ impl Format {
         }
     }
 
+    /// The name of the segment with a number, where other names of the folder are like the given one.
+    pub fn numbered(&self, number: u64, like: SegmentName) -> Option<String> {
+        match self {
+            Self::Known(layout) => (layout.numbered)(number, like),
+            Self::Declared(_) => None,
+        }
+    }
+
+    /// Whether a position is the same record on every server.
+    pub fn is_replicated(&self) -> bool {
+        match self {
+            Self::Known(layout) => layout.is_replicated,
+            Self::Declared(_) => true,
+        }
+    }
+
+    /// How many folders at the end of a path are the log's own and not its server's.
+    pub fn own_folders(&self, folder: &Path) -> usize {
+        match self {
+            Self::Known(layout) => (layout.log)(folder).map_or(0, |(count, _)| count),
+            Self::Declared(_) => 0,
+        }
+    }
+
+    /// The key of a segment's checksums, where it is made from the name of its log.
+    pub fn key(&self, log: Option<&str>, name: SegmentName) -> Option<[u8; 32]> {
+        match self {
+            Self::Known(layout) => (layout.key)(log?, name),
+            Self::Declared(_) => None,
+        }
+    }
+
     /// The position that a snapshot file of this name stands for.
     pub fn snapshot(&self, file: &str) -> Option<Lsn> {
         match self {
@@ -139,6 +248,8 @@ pub struct SegmentName {
     pub term: Option<Term>,
     /// Whether the content is compressed.
     pub is_compressed: bool,
+    /// Bytes of a segment, where the name counts them.
+    pub spacing: Option<u64>,
 }
 
 /// What the reader of one segment has to know from outside of it.
@@ -152,6 +263,27 @@ pub struct Context {
     pub is_last: bool,
     /// The running checksum at the end of the segment before, where the layout chains them and it is known.
     pub chain: Option<u64>,
+    /// The record that the segment before ended within.
+    pub carry: Option<Carry>,
+    /// The key of its checksums, where they have one.
+    pub key: Option<[u8; 32]>,
+}
+
+/// A record that was begun in one segment and goes on in the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Carry {
+    /// Its position.
+    pub lsn: Lsn,
+    /// The position behind it.
+    pub next: Lsn,
+    /// As many of its first bytes as were there.
+    pub(crate) head: [u8; 24],
+    /// Bytes of it that were there.
+    pub(crate) there: u64,
+    /// Bytes that have to follow.
+    pub(crate) rest: u64,
+    /// The checksum of those behind its first ones so far.
+    pub(crate) sum: u32,
 }
 
 /// One whole, verified frame of a segment.
@@ -195,6 +327,11 @@ pub enum Body {
         /// The current term.
         term: Term,
     },
+    /// A record that has no position of its own.
+    Unplaced {
+        /// What the system calls this sort of record.
+        sort: &'static str,
+    },
     /// Identity of the log.
     Metadata,
     /// The running checksum is handed on.
@@ -202,167 +339,6 @@ pub enum Body {
         /// The running checksum.
         value: u32,
     },
-}
-
-/// What one pass over a segment found.
-#[derive(Debug, Clone)]
-pub struct Scan {
-    /// Verified frames, of every sort.
-    pub frames: u64,
-    /// Where the last of them ends.
-    pub end_offset: u64,
-    /// What stands behind them.
-    pub tail: Tail,
-    /// What is wrong, in the order of the file.
-    pub faults: Vec<Fault>,
-    /// Verified records behind the fault that ended the reading.
-    pub behind: Option<Behind>,
-    /// The running checksum at the end, where the layout has one and nothing broke it.
-    pub chain: Option<u64>,
-    /// The first position as the segment's own header states it.
-    pub header_lsn: Option<Lsn>,
-    /// Which log, cluster or member the segment says it belongs to.
-    pub identity: Option<String>,
-}
-
-impl Scan {
-    /// A scan that has seen nothing yet.
-    pub(crate) fn new() -> Self {
-        Self {
-            frames: 0,
-            end_offset: 0,
-            tail: Tail::Exact,
-            faults: Vec::new(),
-            behind: None,
-            chain: None,
-            header_lsn: None,
-            identity: None,
-        }
-    }
-
-    /// The scan of a segment that could not be opened.
-    pub fn unreadable(error: &io::Error) -> Self {
-        let mut scan = Self::new();
-        scan.tail = Tail::Bad;
-        scan.fault(FaultKind::Unreadable, 0, error.to_string());
-        scan
-    }
-
-    /// Notes what is wrong at an offset.
-    pub(crate) fn fault(&mut self, kind: FaultKind, offset: u64, detail: String) {
-        self.faults.push(Fault {
-            kind,
-            offset,
-            detail,
-        });
-    }
-
-    /// Counts a verified frame.
-    pub(crate) fn count(&mut self, frame: &Frame<'_>) {
-        self.frames += 1;
-        self.end_offset = frame.offset + frame.size;
-    }
-}
-
-/// What stands behind the last verified frame of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
-    /// Nothing.
-    Exact,
-    /// Zero bytes up to the end of the file.
-    Zeros(u64),
-    /// The end mark or zero bytes, then other bytes.
-    DataAfterZeros {
-        /// Zero bytes in front.
-        zeros: u64,
-        /// Where the other bytes begin.
-        at: u64,
-    },
-    /// A frame that was begun and not finished.
-    Torn,
-    /// A frame that is whole and wrong.
-    Bad,
-    /// Nothing, and the compressed stream was not closed.
-    OpenStream,
-}
-
-impl Tail {
-    /// The word in reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Zeros(_) => "zero-fill",
-            Self::DataAfterZeros { .. } => "data-after-zeros",
-            Self::Torn => "torn",
-            Self::Bad => "bad",
-            Self::OpenStream => "unterminated-zstd-frame",
-        }
-    }
-}
-
-/// Something wrong in a segment's own bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// What sort of wrong.
-    pub kind: FaultKind,
-    /// The frame at fault.
-    pub offset: u64,
-    /// What was seen, for people.
-    pub detail: String,
-}
-
-/// The sorts of wrong that a reader can see within one segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// The file has no bytes, or none but zeros.
-    Empty,
-    /// The header is not one of this layout, or of a version that it does not have.
-    Header,
-    /// The header ends with the file.
-    HeaderTorn,
-    /// The segment names two logs as its own.
-    Identity,
-    /// The segment does not go on with the checksum that the one before ended with.
-    Chain,
-    /// A frame is whole and its checksum is not its content's.
-    Checksum,
-    /// A frame cannot be one: an impossible length, type or encoding.
-    Corrupt,
-    /// A frame was begun and not finished.
-    Torn,
-    /// Zero bytes where the system never leaves any.
-    ZeroRun,
-    /// The input could not be read on.
-    Unreadable,
-}
-
-impl FaultKind {
-    /// Whether no frame behind it was handed on.
-    pub fn ends_segment(self) -> bool {
-        match self {
-            Self::Chain | Self::Header | Self::Identity => false,
-            Self::Empty
-            | Self::HeaderTorn
-            | Self::Checksum
-            | Self::Corrupt
-            | Self::Torn
-            | Self::ZeroRun
-            | Self::Unreadable => true,
-        }
-    }
-}
-
-/// Verified records behind a fault: what could be saved by hand although the system will not read it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Behind {
-    /// How many.
-    pub records: u64,
-    /// The first one's position.
-    pub first: Lsn,
-    /// The last one's position.
-    pub last: Lsn,
-    /// Where the first one begins.
-    pub offset: u64,
 }
 
 /// The unsigned number in up to eight bytes; bytes beyond the eighth are ignored.
@@ -389,56 +365,4 @@ pub(crate) fn big(bytes: &[u8]) -> u64 {
 )]
 pub(crate) fn low32(number: u64) -> u32 {
     number as u32
-}
-
-/// Says whether a file has no bytes, or none but zeros, and notes it; `count` is the size of the layout's header.
-pub(crate) fn is_blank(window: &mut Window<'_>, count: usize, scan: &mut Scan) -> bool {
-    let head = window.peek(count);
-    if head.is_empty() {
-        scan.fault(FaultKind::Empty, 0, "0 bytes".to_owned());
-        return true;
-    }
-    if !window::is_zero(head) {
-        return false;
-    }
-    let zeros = window.zeros();
-    match zeros.data_at {
-        None => {
-            scan.tail = Tail::Zeros(zeros.count);
-            scan.fault(
-                FaultKind::Empty,
-                0,
-                format!("{} bytes, all zero", zeros.count),
-            );
-        }
-        Some(at) => {
-            scan.tail = Tail::DataAfterZeros {
-                zeros: zeros.count,
-                at,
-            };
-            scan.fault(
-                FaultKind::Header,
-                0,
-                format!("zero bytes where the header should be, data from offset {at} on"),
-            );
-        }
-    }
-    true
-}
-
-/// Ends a scan: an input that could not be read on is not one that ended.
-pub(crate) fn close(scan: &mut Scan, window: &Window<'_>) {
-    if scan.frames == 0
-        && scan
-            .faults
-            .iter()
-            .any(|fault| fault.kind == FaultKind::Header)
-    {
-        scan.faults.retain(|fault| fault.kind == FaultKind::Header);
-    }
-    if let Some(error) = window.failure() {
-        scan.faults.retain(|fault| !fault.kind.ends_segment());
-        scan.tail = Tail::Bad;
-        scan.fault(FaultKind::Unreadable, window.offset(), error.to_string());
-    }
 }

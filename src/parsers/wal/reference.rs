@@ -30,14 +30,14 @@ const ALIGN: usize = 8;
 pub(super) const LAYOUT: Layout = Layout {
     id: "reference",
     title: "reference engine",
+    files: "`seg-<16 hex>.wal`",
+    explains: "none",
     notation: LsnNotation::Decimal,
     name,
     name_for: |lsn| Some(format!("seg-{:016x}.wal", lsn.0)),
-    is_leftover: |_| false,
-    snapshot: |_| None,
     sniff: |head| head.starts_with(MAGIC),
-    is_name_enough: false,
     read,
+    ..Layout::PLAIN
 };
 
 fn name(file: &str) -> Option<SegmentName> {
@@ -199,5 +199,6 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     is_good.then(|| Found {
         size: padded,
         lsn: Some(Lsn(little(&bytes[8..16]))),
+        records: 1,
     })
 }

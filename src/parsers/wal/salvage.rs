@@ -50,8 +50,10 @@ pub(super) struct Search<'p> {
 pub(super) struct Found {
     /// Bytes up to the next frame.
     pub(super) size: usize,
-    /// Its position, if it is a record of the log.
+    /// Its position, if it is a record of the log and has one.
     pub(super) lsn: Option<Lsn>,
+    /// Records of the log in it: of consecutive positions, if there are several.
+    pub(super) records: u64,
 }
 
 /// Work left in a search.
@@ -117,17 +119,22 @@ fn search_behind(window: &mut Window<'_>, search: &mut Search<'_>) -> Option<Beh
             searched += search.align as u64;
             continue;
         };
-        if let Some(lsn) = found.lsn {
+        if found.records > 0 {
+            let last = found
+                .lsn
+                .map(|lsn| Lsn(lsn.0.saturating_add(found.records - 1)));
             match &mut behind {
                 Some(behind) => {
-                    behind.records += 1;
-                    behind.last = lsn;
+                    behind.records += found.records;
+                    behind.range = behind
+                        .range
+                        .zip(last)
+                        .map(|((first, _), last)| (first, last));
                 }
-                None if is_plausible(lsn, search.after) => {
+                None if found.lsn.is_none_or(|lsn| is_plausible(lsn, search.after)) => {
                     behind = Some(Behind {
-                        records: 1,
-                        first: lsn,
-                        last: lsn,
+                        records: found.records,
+                        range: found.lsn.zip(last),
                         offset,
                     });
                 }

@@ -27,6 +27,8 @@ const END_OF_RECORD: u8 = b'B';
 pub(super) const LAYOUT: Layout = Layout {
     id: "zookeeper",
     title: "ZooKeeper",
+    files: "`log.<hex>`",
+    explains: "`snapshot.<hex>` in the same folder or beside it, ending right before the next file",
     notation: LsnNotation::Hex,
     name: |file| {
         zxid(file, "log.").map(|lsn| SegmentName {
@@ -50,8 +52,8 @@ pub(super) const LAYOUT: Layout = Layout {
     },
     sniff: |head| head.starts_with(b"ZKLG"),
     // Any program may call its text logs log.1, log.2.
-    is_name_enough: false,
     read,
+    ..Layout::PLAIN
 };
 
 fn zxid(file: &str, prefix: &str) -> Option<Lsn> {
@@ -237,5 +239,6 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget) -> Option<Found> {
     (u64::from(adler32(payload)) == stored).then(|| Found {
         size,
         lsn: Some(lsn(payload)),
+        records: 1,
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "Problems",
     ];
     let rows = report.wal.iter().take(ROWS_MAX).map(|row| {
-        let line = Line::from(row);
+        let line = Line::new(row, &report.wal);
         let segments = u64::try_from(row.segments.len()).unwrap_or(u64::MAX);
         vec![
             markdown_inline(&node_name(report, &row.run, &line.node)),
@@ -52,7 +52,10 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         .flat_map(|row| row.problems.iter().map(move |it| (row, it)));
     let count = problems.clone().count();
     let items = problems.take(PROBLEMS_MAX).map(|(row, problem)| {
-        let (place, kind) = (place(row, problem), markdown_inline(&problem.kind));
+        let (place, kind) = (
+            place(row, &report.wal, problem),
+            markdown_inline(&problem.kind),
+        );
         let (place, detail) = (markdown_inline(&place), markdown_inline(&problem.detail));
         format!(
             "{kind}: {place}: {detail}. {}",

@@ -38,7 +38,7 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         let text = format!(
             "{}: {}: {}",
             problem.kind,
-            place(row, problem),
+            place(row, &report.wal, problem),
             problem.consequence
         );
         page.wrapped(&terminal(&text), 2, page.room().title_lines + 1);
@@ -79,7 +79,7 @@ fn table(report: &Report, rows: &[&WalRow]) -> Table {
         Cell::new("problems"),
     ]);
     for row in rows {
-        let line = Line::from(*row);
+        let line = Line::new(row, &report.wal);
         let segments = u64::try_from(row.segments.len()).unwrap_or(u64::MAX);
         table.add_row(vec![
             name(&node_name(report, &row.run, &line.node)),

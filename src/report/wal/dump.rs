@@ -37,16 +37,18 @@ pub fn dump(
             Body::Entry { lsn, .. } => {
                 from.is_none_or(|from| lsn >= from) && to.is_none_or(|to| lsn <= to)
             }
-            Body::Snapshot { .. } | Body::Commit { .. } | Body::Metadata | Body::Chain { .. } => {
-                !is_bounded
-            }
+            Body::Unplaced { .. }
+            | Body::Snapshot { .. }
+            | Body::Commit { .. }
+            | Body::Metadata
+            | Body::Chain { .. } => !is_bounded,
         };
         if is_wanted && failure.is_none() {
             failure = write_frame(frame, notation, out).err();
         }
     });
     if failure.is_none() {
-        failure = write_end(&scan, out).err();
+        failure = write_end(&scan, notation, out).err();
     }
     DumpEnd { scan, failure }
 }
@@ -58,6 +60,15 @@ fn write_frame(frame: &Frame<'_>, notation: LsnNotation, out: &mut dyn Write) ->
         } => (
             Some(lsn),
             term,
+            format!(
+                "{sort}, {} bytes {}",
+                frame.payload.len(),
+                preview(frame.payload)
+            ),
+        ),
+        Body::Unplaced { sort } => (
+            None,
+            None,
             format!(
                 "{sort}, {} bytes {}",
                 frame.payload.len(),
@@ -84,7 +95,7 @@ fn write_frame(frame: &Frame<'_>, notation: LsnNotation, out: &mut dyn Write) ->
     )
 }
 
-fn write_end(scan: &Scan, out: &mut dyn Write) -> io::Result<()> {
+fn write_end(scan: &Scan, notation: LsnNotation, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{:>12} end of {} records, {}",
@@ -101,10 +112,13 @@ fn write_end(scan: &Scan, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     if let Some(behind) = scan.behind {
+        let range = behind.range.map_or_else(String::new, |(first, last)| {
+            format!(", {} to {}", notation.show(first), notation.show(last))
+        });
         writeln!(
             out,
-            "{:>12} {} intact records behind that, {} to {}",
-            behind.offset, behind.records, behind.first.0, behind.last.0
+            "{:>12} {} intact records behind that{range}",
+            behind.offset, behind.records
         )?;
     }
     Ok(())

@@ -278,7 +278,7 @@ pub(super) fn write(
 fn value(notation: LsnNotation, lsn: Lsn) -> LsnValue {
     match notation {
         LsnNotation::Decimal => LsnValue::Number(lsn.0),
-        LsnNotation::Hex => LsnValue::Text(notation.show(lsn).to_string()),
+        LsnNotation::Hex | LsnNotation::Halves => LsnValue::Text(notation.show(lsn).to_string()),
     }
 }
 
@@ -300,7 +300,7 @@ fn wal_row(wal: &Wal) -> WalRow {
         identity: wal.identity.clone(),
         verdict: wal.verdict().word().to_owned(),
         records: wal.records,
-        end_lsn: wal.end().map(value),
+        end_lsn: wal.end().map(|end| value(wal.notation.end(end))),
         segments: wal
             .segments
             .iter()
@@ -396,7 +396,7 @@ fn comparison_row(comparison: &Comparison) -> ComparisonRow {
                     .iter()
                     .map(|range| [value(range.first), value(range.last)])
                     .collect(),
-                end: node.end.map(value),
+                end: node.end.map(|end| value(comparison.notation.end(end))),
                 tip: node.tip.map(value),
                 serves_from: node.serves_from.map(value),
             })

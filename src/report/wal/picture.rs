@@ -25,7 +25,8 @@ const SNAPSHOT: char = '~';
 
 /// What is drawn of one node.
 pub(in crate::report) struct Strip {
-    node: String,
+    /// The node's name, with the log's where it has several.
+    pub(super) node: String,
     notation: LsnNotation,
     /// Ranges that a reader finds, with the segment's number.
     placed: Vec<(LsnRange, usize)>,
@@ -55,18 +56,15 @@ impl From<&WalRow> for Strip {
         let number = |file: &str| numbers.get(file).copied().unwrap_or(0);
         let ranges = |all: &[[LsnValue; 2]]| all.iter().filter_map(range).collect();
         let found = row.found.iter();
-        let is_text = |value: &LsnValue| matches!(value, LsnValue::Text(_));
-        let is_hex = row
-            .segments
-            .iter()
-            .any(|it| it.first_lsn.as_ref().is_some_and(is_text));
+        let shown = row.segments.iter().find_map(|it| it.first_lsn.as_ref());
+        let notation = match shown {
+            Some(LsnValue::Text(text)) if text.contains('/') => LsnNotation::Halves,
+            Some(LsnValue::Text(_)) => LsnNotation::Hex,
+            Some(LsnValue::Number(_)) | None => LsnNotation::Decimal,
+        };
         Self {
             node: row.node.clone(),
-            notation: if is_hex {
-                LsnNotation::Hex
-            } else {
-                LsnNotation::Decimal
-            },
+            notation,
             placed: found
                 .filter_map(|it| Some((range(&it.range)?, number(&it.segment))))
                 .collect(),

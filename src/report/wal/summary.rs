@@ -18,8 +18,9 @@ pub(in crate::report) struct Line {
     pub(in crate::report) problems: String,
 }
 
-impl From<&WalRow> for Line {
-    fn from(row: &WalRow) -> Self {
+impl Line {
+    /// Words one of the report's WALs.
+    pub(in crate::report) fn new(row: &WalRow, rows: &[WalRow]) -> Self {
         let verdict = match row.verdict.as_str() {
             "clean" if !row.unread.is_empty() => "nothing wrong in what could be read",
             word => word,
@@ -45,7 +46,7 @@ impl From<&WalRow> for Line {
             .map(|(kind, count)| format!("{count} {kind}"))
             .collect();
         Self {
-            node: row.node.clone(),
+            node: label(row, rows),
             verdict: format!("{verdict}{ends}"),
             positions,
             problems: if kinds.is_empty() {
@@ -57,15 +58,36 @@ impl From<&WalRow> for Line {
     }
 }
 
+/// The node, and where it has several WALs as much of the folder as tells them apart.
+fn label(row: &WalRow, rows: &[WalRow]) -> String {
+    let others: Vec<Vec<&str>> = rows
+        .iter()
+        .filter(|it| it.run == row.run && it.node == row.node && it.path != row.path)
+        .map(|it| it.path.rsplit('/').collect())
+        .collect();
+    if others.is_empty() {
+        return row.node.clone();
+    }
+    let own: Vec<&str> = row.path.rsplit('/').collect();
+    let is_enough = |count: &usize| {
+        let is_other = |other: &Vec<&str>| other.get(..*count) != own.get(..*count);
+        others.iter().all(is_other)
+    };
+    let count = (1..own.len()).find(is_enough).unwrap_or(own.len());
+    let mut folder = own[..count].to_vec();
+    folder.reverse();
+    format!("{} ({})", row.node, folder.join("/"))
+}
+
 /// Where a problem is: node, segment, offset and positions.
-pub(in crate::report) fn place(row: &WalRow, problem: &ProblemRow) -> String {
+pub(in crate::report) fn place(row: &WalRow, rows: &[WalRow], problem: &ProblemRow) -> String {
     let offset = problem.offset.map(|offset| format!("offset {offset}"));
     let positions = problem.lsn.as_ref().map(|first| match &problem.lsn_to {
         Some(last) if last != first => format!("LSN {}..{}", shown(first), shown(last)),
         Some(_) | None => format!("LSN {}", shown(first)),
     });
     let parts = [
-        Some(row.node.clone()),
+        Some(label(row, rows)),
         Some(problem.segment.clone()),
         offset,
         positions,
@@ -82,7 +104,12 @@ pub(in crate::report) fn picture(rows: &[WalRow]) -> Vec<String> {
         .iter()
         .filter(|row| row.run == worst.run && row.layout == worst.layout);
     let drawn = beside.clone().take(DRAWN_MAX);
-    let mut strips: Vec<Strip> = drawn.map(Strip::from).collect();
+    let strip = |row| {
+        let mut strip = Strip::from(row);
+        strip.node = label(row, rows);
+        strip
+    };
+    let mut strips: Vec<Strip> = drawn.map(strip).collect();
     if beside.take(DRAWN_MAX).all(|row| row.path != worst.path) {
         strips = vec![worst.into()];
     }

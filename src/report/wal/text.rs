@@ -192,7 +192,7 @@ fn more(count: usize, word: &str, out: &mut dyn Write) -> io::Result<()> {
 fn verdict(wal: &Wal) -> String {
     let end = wal
         .end()
-        .map(|end| format!(", ends at {}", wal.notation.show(end)))
+        .map(|end| format!(", ends at {}", wal.notation.show(wal.notation.end(end))))
         .unwrap_or_default();
     let word = match wal.verdict() {
         Verdict::Clean if wal.unread.is_empty() => "clean",
@@ -356,12 +356,12 @@ fn reach_row(node: &Reach, notation: LsnNotation) -> [String; 5] {
         found.push(format!("{} more", node.found.len() - RANGES_MAX));
     }
     let serves = node.serves_from.map_or("nowhere".to_owned(), |lsn| {
-        notation.show(lsn.before()).to_string()
+        notation.show(notation.end(lsn.before())).to_string()
     });
     [
         terminal(&node.node),
         found.join(", "),
-        show(node.end),
+        show(node.end.map(|end| notation.end(end))),
         show(node.tip),
         serves,
     ]
@@ -379,6 +379,6 @@ fn forecast_line(forecast: &Forecast, notation: LsnNotation) -> String {
     let (primary, standby) = (terminal(&forecast.primary), terminal(&forecast.standby));
     format!(
         "if {primary} becomes primary, {standby} (at {}) stalls: it needs {lacks}, {held}",
-        notation.show(forecast.at)
+        notation.show(notation.end(forecast.at))
     )
 }
