@@ -7,6 +7,7 @@ mod axes;
 mod axis;
 mod bug;
 mod counts;
+mod diagnosis;
 pub mod diff;
 pub mod escape;
 pub mod explanation;
@@ -39,7 +40,7 @@ pub use diff::{DIFF_OUTPUTS, compare};
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
 pub use plots::{PLOTS, Plot};
-pub use redact::redact;
+pub use redact::{Texts, redact, redact_inspection};
 
 /// What a reader of a masked report is told.
 const REDACTED: &str =

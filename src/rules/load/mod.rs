@@ -2,6 +2,7 @@
 
 mod cause;
 mod format;
+mod ignore;
 mod origin;
 mod refer;
 mod row;
@@ -10,12 +11,13 @@ mod scope;
 mod signal;
 mod stall;
 
-use super::schema::{FailureDecl, File};
+use super::schema::{FailureDecl, File, IgnoreDecl, StepDecl};
 use super::{Environment, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
 use format::compile_formats;
+use ignore::compile_ignore;
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
@@ -61,6 +63,8 @@ struct Loader<'t> {
     rule_origins: Vec<Origin<'t>>,
     balance_origins: Vec<Origin<'t>>,
     strip_origins: Vec<Origin<'t>>,
+    step_origins: Vec<Origin<'t>>,
+    ignore_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
 }
 
@@ -131,6 +135,25 @@ impl<'t> Loader<'t> {
             self.file.environment = read.environment;
             self.environment_origin = Some(origin);
         }
+        self.take_steps(read.step, read.ignore, origin)
+    }
+
+    fn take_steps(
+        &mut self,
+        steps: Vec<StepDecl>,
+        ignored: Vec<IgnoreDecl>,
+        origin: Origin<'t>,
+    ) -> Result<(), LoadError> {
+        for step in steps {
+            check_id(origin, &step.id)?;
+            let (list, origins) = (&mut self.file.step, &mut self.step_origins);
+            put(list, origins, step, origin, |it| it.id.get_ref());
+        }
+        for entry in ignored {
+            check_id(origin, &entry.id)?;
+            let (list, origins) = (&mut self.file.ignore, &mut self.ignore_origins);
+            put(list, origins, entry, origin, |it| it.id.get_ref());
+        }
         Ok(())
     }
 
@@ -150,7 +173,7 @@ impl<'t> Loader<'t> {
                 declared,
                 *origin,
                 &mut counters,
-                &self.file.rule,
+                &self.file,
             )?);
         }
         let mut balances = Vec::new();
@@ -171,6 +194,11 @@ impl<'t> Loader<'t> {
             }
         }
         let environment = self.environment(&signals)?;
+        let ignored = self.file.ignore.iter().zip(&self.ignore_origins);
+        let ignores = ignored
+            .enumerate()
+            .map(|(at, (declared, origin))| compile_ignore(at, declared, *origin, &self.file.rule))
+            .collect::<Result<_, _>>()?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
                 code: code.code,
@@ -197,6 +225,7 @@ impl<'t> Loader<'t> {
             rules,
             balances,
             strips,
+            ignores,
             environment,
             declared: self.file,
         })

@@ -6,17 +6,23 @@ use serde::Deserialize;
 use toml::Spanned;
 
 mod balance;
+mod environment;
 mod failure;
 mod format;
+mod ignore;
 mod row;
 mod sample;
+mod step;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
+pub use environment::EnvironmentDecl;
 pub use failure::{FailureDecl, FailureKind};
 pub use format::{FormatDecl, FormatSampleDecl};
+pub use ignore::IgnoreDecl;
 pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
+pub use step::StepDecl;
 pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
@@ -48,6 +54,12 @@ pub struct File {
     /// Kinds of failing tests, told by what they say.
     #[serde(default)]
     pub failure: Vec<FailureDecl>,
+    /// The steps of a diagnosis, in their order.
+    #[serde(default)]
+    pub step: Vec<StepDecl>,
+    /// What is left out by request.
+    #[serde(default)]
+    pub ignore: Vec<IgnoreDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }
@@ -339,6 +351,8 @@ pub struct RuleDecl {
     pub category: String,
     /// Where a fix goes, in a few words.
     pub fix_goes_in: Option<String>,
+    /// The step of a diagnosis that its findings answer.
+    pub step: Option<Spanned<String>>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,
@@ -476,20 +490,4 @@ pub struct KnownDecl {
     pub reference: String,
     /// The first version without the fault.
     pub fixed_in: Option<String>,
-}
-
-/// Where the environment is read from: signal and field.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EnvironmentDecl {
-    /// The signal of a start.
-    pub start: Spanned<String>,
-    /// Its field with the version.
-    pub version: Spanned<String>,
-    /// Its field with the build.
-    pub build: Spanned<String>,
-    /// The signal that names the zone.
-    pub zone: Spanned<String>,
-    /// Its field.
-    pub zone_field: Spanned<String>,
 }

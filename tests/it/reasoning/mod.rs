@@ -7,9 +7,11 @@ mod claims;
 mod context;
 mod coverage;
 mod explain;
+mod ignore;
 mod incidents;
 mod order;
 mod stall;
+mod steps;
 mod windows;
 
 use casdiag::pipeline::{self, Progress};
