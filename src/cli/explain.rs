@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     if arguments.redact {
         let shown = lines.iter().flat_map(|(_, checks)| checks);
         let shown = shown.map(|check| check.text.as_str());
-        texts = Texts::masked(&report::assemble::report(&analysis, &base), shown)?;
+        texts = Texts::masked(&report::assemble::report(&analysis, &base), &base, shown)?;
     }
     let named = arguments.line.rsplit_once(':').unwrap_or_default().0;
     let mut place = format!("{}:{line}", texts.path(named));

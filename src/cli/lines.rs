@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         let tallies = analysis.nodes.iter().map(|node| &node.tally);
         let found = tallies.flat_map(|it| &it.signals[usize::from(signal)].evidence);
         let lines = found.map(|it| it.text.as_str());
-        texts = Texts::masked(&report::assemble::report(&analysis, &base), lines)?;
+        texts = Texts::masked(&report::assemble::report(&analysis, &base), &base, lines)?;
     }
     let node = arguments.input.read.only_node();
     listing::write(&analysis, &base, signal, node, &mut texts, out)?;

@@ -6,6 +6,7 @@ use super::masks::Masks;
 use super::{CONTINUED, Manner, learn, recognise, visit};
 use crate::layout::Inspection;
 use crate::report::model::Report;
+use crate::rules::RuleBase;
 
 /// How texts are printed: as they are, or masked.
 #[derive(Debug, Default)]
@@ -19,12 +20,18 @@ impl Texts {
         Self::default()
     }
 
-    /// Masked texts: what the report and these further lines of logs show to be a host or a literal is one in all of them.
+    /// Masked texts: what the report and these further lines of logs show to be a host or a literal is one in all of them,
+    /// but for the texts of the rule base.
     pub fn masked<'t>(
         report: &Report,
+        base: &RuleBase,
         further: impl IntoIterator<Item = &'t str>,
     ) -> serde_json::Result<Self> {
         let (mut masks, _) = learnt(report)?;
+        let signals = base.signals.signals().iter();
+        for template in signals.flat_map(|signal| &signal.templates) {
+            masks.keep(template.source());
+        }
         for text in further {
             masks.learn(text, true);
         }

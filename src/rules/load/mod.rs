@@ -12,7 +12,7 @@ mod signal;
 mod stall;
 
 use super::schema::{FailureDecl, File, IgnoreDecl, StepDecl};
-use super::{Environment, RuleBase};
+use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
@@ -194,11 +194,7 @@ impl<'t> Loader<'t> {
             }
         }
         let environment = self.environment(&signals)?;
-        let ignored = self.file.ignore.iter().zip(&self.ignore_origins);
-        let ignores = ignored
-            .enumerate()
-            .map(|(at, (declared, origin))| compile_ignore(at, declared, *origin, &self.file.rule))
-            .collect::<Result<_, _>>()?;
+        let ignores = self.ignores()?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
                 code: code.code,
@@ -229,6 +225,14 @@ impl<'t> Loader<'t> {
             environment,
             declared: self.file,
         })
+    }
+
+    fn ignores(&self) -> Result<Vec<IgnoreRule>, LoadError> {
+        let declared = self.file.ignore.iter().zip(&self.ignore_origins);
+        let compiled = declared
+            .enumerate()
+            .map(|(at, (declared, origin))| compile_ignore(at, declared, *origin, &self.file.rule));
+        compiled.collect()
     }
 
     /// All signals, then their contexts, which name other signals.

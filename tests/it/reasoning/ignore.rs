@@ -16,7 +16,7 @@ fn entry(target: &str, expires: &str) -> String {
 
 fn report(target: &str, expires: &str) -> Report {
     let rules = signals() + &rule("mine", "", WHEN) + &entry(target, expires);
-    let nodes: [(&str, &[&str]); 2] = [("n1", &["10:00:00 a"]), ("n2", &["10:00:05 b"])];
+    let nodes: [(&str, &[&str]); 2] = [("n1", &["10:00:00 a"]), ("n2", &["10:00:05 quiet"])];
     report_with(&rules, &logs(&nodes))
 }
 
