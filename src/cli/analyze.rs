@@ -62,7 +62,7 @@ pub(super) fn analyzed(
     let mut plan = arguments.input.plan()?;
     plan.for_tests = for_tests;
     plan.layout = wal::choice(arguments.layout.as_deref())?;
-    if let Some(name) = arguments.input.only_node() {
+    if let Some(name) = arguments.input.read.only_node() {
         return Err(format!("--node {name}: expected NAME=GLOB").into());
     }
     if let Some(folder) = &arguments.out {
@@ -72,7 +72,7 @@ pub(super) fn analyzed(
     plan.profile = arguments
         .profile_rules
         .then(|| Arc::new(Profile::new(base.signals.signals().len(), base.rules.len())));
-    let wanted = !arguments.input.no_progress && !arguments.input.quiet;
+    let wanted = !arguments.input.read.no_progress && !arguments.input.read.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
@@ -89,7 +89,7 @@ pub(super) fn analyzed(
     if let Some(profile) = &plan.profile {
         report::profile::write(profile, &base, &mut io::stderr())?;
     }
-    if !analysis.is_recognised() && !arguments.input.quiet {
+    if !analysis.is_recognised() && !arguments.input.read.quiet {
         let seen = report.inputs.len();
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
@@ -99,14 +99,17 @@ pub(super) fn analyzed(
         );
         writeln!(io::stderr(), "{message}")?;
     }
-    if analysis.is_cut_away() && !arguments.input.quiet {
+    if analysis.is_cut_away() && !arguments.input.read.quiet {
         super::complain_of(
             "no record of what was recognised lies in the time asked for; see --since and --until",
         );
     }
     let judged = analysis.is_recognised()
         && !analysis.is_cut_away()
-        && arguments.input.names_are(|name| analysis.has_node(name));
+        && arguments
+            .input
+            .read
+            .names_are(|name| analysis.has_node(name));
     Ok((report, judged))
 }
 

@@ -16,7 +16,7 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let (report, judged) = analyze::analyzed(arguments, true, out)?;
     let has_tests = !report.tests.runs.is_empty();
-    if judged && !has_tests && !arguments.input.quiet {
+    if judged && !has_tests && !arguments.input.read.quiet {
         super::complain_of(
             "no results of tests were recognised, only logs: see the inputs in --format json",
         );

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::options::{ColorChoice, FailOn, RulesOption};
+use super::options::{ColorChoice, FailOn, ReadOptions, RulesOption};
 use super::{Failure, Outcome, output, progress};
-use crate::pipeline::{self, Plan, Progress};
+use crate::pipeline::{self, Progress};
 use crate::report::model::Report;
 use crate::report::{self, DIFF_OUTPUTS, json};
 use crate::rules::RuleBase;
-use crate::time::Zone;
 
 /// What `--out` calls a kept report.
 const KEPT: &str = "report.json";
@@ -33,18 +32,11 @@ pub(super) struct Arguments {
     /// test fails that did not
     #[arg(long, value_enum, default_value_t = FailOn::High, value_name = "LEVEL")]
     fail_on: FailOn,
-    /// The time zone of the servers' clocks in logs, e.g. UTC or Europe/Berlin
-    #[arg(long, value_name = "ZONE")]
-    tz: Option<String>,
+    #[command(flatten)]
+    read: ReadOptions,
     /// Colors the text output
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     color: ColorChoice,
-    /// Shows no progress
-    #[arg(long)]
-    no_progress: bool,
-    /// Says nothing on stderr but errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
@@ -72,26 +64,26 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
 /// A report, and whether it is one of anything that was recognised.
 fn side(path: &Path, arguments: &Arguments, rules: &RuleBase) -> Result<(Report, bool), Failure> {
     if let Some(kept) = kept(path) {
+        if let Some(option) = arguments.read.selecting() {
+            let hint = "it says what to read of logs; name the logs instead";
+            return Err(format!("{option} with the kept report {}: {hint}", kept.display()).into());
+        }
         let named = |error: &dyn std::fmt::Display| format!("{}: {error}", kept.display());
         let file = File::open(&kept).map_err(|error| named(&error))?;
         let report = json::read(BufReader::new(file)).map_err(|error| named(&error))?;
         return Ok((report, true));
     }
-    let mut plan = Plan {
-        roots: vec![path.to_path_buf()],
-        ..Plan::default()
-    };
-    if let Some(name) = &arguments.tz {
-        plan.zone =
-            Zone::from_name(name).ok_or_else(|| format!("--tz {name}: no such time zone"))?;
+    if let Some(name) = arguments.read.only_node() {
+        return Err(format!("--node {name}: expected NAME=GLOB").into());
     }
-    let wanted = !arguments.no_progress && !arguments.quiet;
+    let plan = arguments.read.plan(vec![path.to_path_buf()])?;
+    let wanted = !arguments.read.no_progress && !arguments.read.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, rules, &progress)
     })?;
     let is_known = analysis.is_recognised();
-    if !is_known && !arguments.quiet {
+    if !is_known && !arguments.read.quiet {
         super::complain_of(&format!("nothing was recognised under {}", path.display()));
     }
     Ok((report::assemble::report(&analysis, rules), is_known))

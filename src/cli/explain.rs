@@ -9,7 +9,7 @@ use super::options::RulesOption;
 use super::{Failure, Outcome};
 use crate::intake::is_stdin;
 use crate::pipeline::{self, Plan, Progress};
-use crate::report::explanation;
+use crate::report::{self, Texts, explanation};
 use crate::rules;
 
 #[derive(Debug, Args)]
@@ -22,6 +22,9 @@ pub(super) struct Arguments {
     /// What else to look at for the rule's conditions; the line's file alone unless said
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Masks names of hosts and people, addresses, paths, query texts and literals, as in a report
+    #[arg(long)]
+    redact: bool,
     #[command(flatten)]
     rules: RulesOption,
 }
@@ -63,18 +66,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     };
     let analysis = pipeline::analyze(&plan, &base, &Progress::default())?;
     let lines = record.with(|subject| rules::trace_record(&base, rule, record.format, subject));
-    let place = if record.line == line {
-        arguments.line.clone()
-    } else {
-        format!("{}, of the record at line {},", arguments.line, record.line)
-    };
-    explanation::write(
-        &place,
-        &lines.unwrap_or_default(),
-        &base,
-        rule,
-        &analysis,
-        out,
-    )?;
+    let lines = lines.unwrap_or_default();
+    let mut texts = Texts::plain();
+    if arguments.redact {
+        let shown = lines.iter().flat_map(|(_, checks)| checks);
+        let shown = shown.map(|check| check.text.as_str());
+        texts = Texts::masked(&report::assemble::report(&analysis, &base), &base, shown)?;
+    }
+    let named = arguments.line.rsplit_once(':').unwrap_or_default().0;
+    let mut place = format!("{}:{line}", texts.path(named));
+    if record.line != line {
+        place = format!("{place}, of the record at line {},", record.line);
+    }
+    explanation::write(&place, &lines, &base, rule, &analysis, &mut texts, out)?;
     Ok(Outcome::Clean)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::options::{InputOptions, RulesOption};
 use super::{Failure, Outcome, progress};
 use crate::pipeline::{self, Listing, Progress};
-use crate::report::listing;
+use crate::report::{self, Texts, listing};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// At most so many records per node
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     limit: usize,
+    /// Masks names of hosts and people, addresses, paths, query texts and literals, as in a report
+    #[arg(long)]
+    redact: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
@@ -36,15 +39,27 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         signal,
         records_max: arguments.limit,
     });
-    let wanted = !arguments.input.no_progress && !arguments.input.quiet;
+    let wanted = !arguments.input.read.no_progress && !arguments.input.read.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
     })?;
-    if !arguments.input.names_are(|name| analysis.has_node(name)) {
+    if !arguments
+        .input
+        .read
+        .names_are(|name| analysis.has_node(name))
+    {
         return Ok(Outcome::Partial);
     }
-    listing::write(&analysis, &base, signal, arguments.input.only_node(), out)?;
+    let mut texts = Texts::plain();
+    if arguments.redact {
+        let tallies = analysis.nodes.iter().map(|node| &node.tally);
+        let found = tallies.flat_map(|it| &it.signals[usize::from(signal)].evidence);
+        let lines = found.map(|it| it.text.as_str());
+        texts = Texts::masked(&report::assemble::report(&analysis, &base), &base, lines)?;
+    }
+    let node = arguments.input.read.only_node();
+    listing::write(&analysis, &base, signal, node, &mut texts, out)?;
     let whole = analysis.is_recognised() && analysis.is_complete() && !analysis.is_cut_away();
     Ok(if whole {
         Outcome::Clean

@@ -37,6 +37,13 @@ pub(super) struct InputOptions {
     /// Folders, files and archives to look at; `-` is the standard input, `a.zip!/ch1` a part of an archive
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) read: ReadOptions,
+}
+
+/// How to read what is named.
+#[derive(Debug, Args)]
+pub(super) struct ReadOptions {
     /// Calls the node of the files that match GLOB by NAME, e.g. `--node web1='**/10.0.0.7/*'`; with `lines`, a NAME
     /// alone lists only the records of that node
     #[arg(long, value_name = "NAME[=GLOB]")]
@@ -85,8 +92,20 @@ pub(super) struct InputOptions {
 impl InputOptions {
     /// The plan these options describe.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        self.read.plan(self.paths.clone())
+    }
+
+    /// What the user gave, for messages.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+}
+
+impl ReadOptions {
+    /// The plan these options describe for some paths.
+    pub(super) fn plan(&self, roots: Vec<PathBuf>) -> Result<Plan, Failure> {
         let mut plan = Plan {
-            roots: self.paths.clone(),
+            roots,
             threads: usize::from(self.threads),
             subjects_max: self.max_subjects,
             ..Plan::default()
@@ -163,9 +182,15 @@ impl InputOptions {
             .find(|text| !text.contains('='))
     }
 
-    /// What the user gave, for messages.
-    pub(super) fn paths(&self) -> &[PathBuf] {
-        &self.paths
+    /// The first of the options that say what to read of logs, and mean nothing for a kept report.
+    pub(super) fn selecting(&self) -> Option<&'static str> {
+        let given = [
+            ("--node", !self.node.is_empty()),
+            ("--run", !self.run.is_empty()),
+            ("--since", self.since.is_some()),
+            ("--until", self.until.is_some()),
+        ];
+        given.into_iter().find(|(_, is)| *is).map(|(name, _)| name)
     }
 }
 

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use super::{Failure, Outcome};
 use crate::layout::{self, Choice, SingleError, Verdict};
 use crate::parsers::wal::LAYOUTS;
+use crate::report::redact_inspection;
 use crate::report::wal::{OUTPUTS, dump};
 use crate::vocab::Lsn;
 
@@ -26,6 +27,9 @@ pub(super) struct CheckArguments {
     /// Fail on crash residue too
     #[arg(long)]
     strict: bool,
+    /// Masks names of hosts, paths and files; positions, sizes and words of the check stay
+    #[arg(long)]
+    redact: bool,
 }
 
 #[derive(Debug, Args)]
@@ -74,7 +78,10 @@ pub(super) fn check(arguments: &CheckArguments, out: &mut dyn Write) -> Result<O
         .iter()
         .find(|output| output.name == arguments.format)
         .ok_or_else(|| format!("no format is called {}", arguments.format))?;
-    let inspection = layout::inspect(&arguments.paths, &choice);
+    let mut inspection = layout::inspect(&arguments.paths, &choice);
+    if arguments.redact {
+        redact_inspection(&mut inspection);
+    }
     let mut out = BufWriter::new(out);
     (output.write)(&inspection, arguments.strict, &mut out)?;
     out.flush()?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::Texts;
 use super::escape::terminal;
 use crate::analysis::Analysis;
 use crate::rules::schema::Scope;
@@ -15,6 +16,7 @@ pub fn write(
     base: &RuleBase,
     rule: &Rule,
     analysis: &Analysis,
+    texts: &mut Texts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let declared = &base.declared.rule[rule.declared];
@@ -37,7 +39,7 @@ pub fn write(
                 out,
                 "      {} {}",
                 if check.passed { "passed" } else { "failed" },
-                terminal(&check.text)
+                terminal(&texts.log(&check.text))
             )?;
         }
     }
@@ -56,13 +58,13 @@ pub fn write(
                 .collect(),
         };
         for (name, facts) in scenes {
-            tree(&name, &explain(base, rule, &facts), out)?;
+            tree(&name, &explain(base, rule, &facts), texts, out)?;
         }
     }
     Ok(())
 }
 
-fn tree(name: &str, lines: &[Explained], out: &mut dyn Write) -> io::Result<()> {
+fn tree(name: &str, lines: &[Explained], texts: &mut Texts, out: &mut dyn Write) -> io::Result<()> {
     let fires = lines
         .first()
         .is_some_and(|first| first.state == State::Holds);
@@ -70,7 +72,7 @@ fn tree(name: &str, lines: &[Explained], out: &mut dyn Write) -> io::Result<()> 
         out,
         "\nIt {} over {}\n",
         if fires { "fires" } else { "keeps silent" },
-        terminal(name)
+        terminal(&texts.sentence(name))
     )?;
     for line in lines {
         let state = match line.state {
@@ -82,7 +84,7 @@ fn tree(name: &str, lines: &[Explained], out: &mut dyn Write) -> io::Result<()> 
             out,
             "  {state} {:indent$}{}",
             "",
-            terminal(&line.text),
+            terminal(&texts.sentence(&line.text)),
             indent = 2 * line.depth
         )?;
     }

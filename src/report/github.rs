@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::Style;
+use crate::report::diagnosis::known;
 use crate::report::escape::{workflow_property, workflow_text};
 use crate::report::figures::{counted, length};
 use crate::report::model::tests::TestGroup;
@@ -168,6 +169,7 @@ fn annotation(finding: &Finding) -> String {
     text.push(facts.join("; "));
     let place = finding.fix_goes_in.iter();
     text.extend(place.map(|it| format!("a fix goes in: {it}")));
+    text.extend(finding.known.iter().map(known));
     text.extend(finding.next_steps.first().map(|it| format!("next: {it}")));
     command(level(finding.severity), &properties, &text.join("\n"))
 }

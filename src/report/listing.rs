@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::escape;
+use super::{Texts, escape};
 use crate::analysis::Analysis;
 use crate::rules::{self, NodeFacts, RuleBase};
 use crate::scan::GrepCounts;
@@ -14,6 +14,7 @@ pub fn write(
     base: &RuleBase,
     signal: u16,
     node: Option<&str>,
+    texts: &mut Texts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let index = usize::from(signal);
@@ -37,9 +38,9 @@ pub fn write(
             writeln!(
                 out,
                 "{}:{}: {}",
-                escape::terminal(path),
+                escape::terminal(&texts.path(path)),
                 one.at.line,
-                escape::terminal(&one.text)
+                escape::terminal(&texts.log(&one.text))
             )?;
         }
         let listed = u64::try_from(found.evidence.len()).unwrap_or(u64::MAX);
@@ -48,7 +49,7 @@ pub fn write(
                 out,
                 "... {} more of {}, see --limit",
                 found.all.count - listed,
-                escape::terminal(&tally.node)
+                escape::terminal(&texts.name(&tally.node))
             )?;
         }
     }
@@ -60,7 +61,7 @@ pub fn write(
     }
     writeln!(out)?;
     for why in &unseen {
-        writeln!(out, "{}", escape::terminal(why))?;
+        writeln!(out, "{}", escape::terminal(&texts.sentence(why)))?;
     }
     if !seen && !unseen.is_empty() {
         // Where it could not be seen at all, a nought would be a claim.

@@ -8,6 +8,7 @@ mod axis;
 mod bug;
 mod clocks;
 mod counts;
+mod diagnosis;
 pub mod diff;
 pub mod escape;
 pub mod explanation;
@@ -40,7 +41,7 @@ pub use diff::{DIFF_OUTPUTS, compare};
 pub use folder::{Error, check_folder, write_folder};
 use model::{Finding, Report};
 pub use plots::{PLOTS, Plot};
-pub use redact::redact;
+pub use redact::{Texts, redact, redact_inspection};
 
 /// What a reader of a masked report is told.
 const REDACTED: &str =

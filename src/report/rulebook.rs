@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::escape::terminal;
 use crate::rules::RuleBase;
 use crate::rules::schema::{CountDecl, RuleDecl, Scope, SignalDecl, VerdictDecl};
+use crate::signals::{Field, TallyKind};
 use crate::vocab::Severity;
 
 /// Lists rules and signals, a line each.
@@ -77,23 +78,46 @@ pub fn page(base: &RuleBase, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\n## Signals\n\n| signal | means | fields |\n|---|---|---|"
+        "\n## Signals\n\nOf the fields, those in bold are counted by value, so a rule may accuse them or be about them; what stands behind a colon are all the values that a\nderived one has. A rule's `where` may name any field.\n\n| signal | means | fields |\n|---|---|---|"
     )?;
     for (declared, compiled) in base.declared.signal.iter().zip(base.signals.signals()) {
-        let fields: Vec<&str> = compiled
+        let fields: Vec<String> = compiled
             .fields
             .iter()
-            .map(|field| field.name.as_str())
+            .map(|field| field_words(declared, field))
             .collect();
         writeln!(
             out,
             "| `{}` | {} | {} |",
             declared.id.get_ref(),
             inert(&declared.what),
-            inert(&fields.join(", "))
+            fields.join("; ")
         )?;
     }
     Ok(())
+}
+
+/// A field as the page has it: bold if it is counted, with its values if they are few and known.
+fn field_words(declared: &SignalDecl, field: &Field) -> String {
+    let name = inert(&field.name);
+    let name = match field.tally {
+        TallyKind::Not => name,
+        TallyKind::By | TallyKind::Top => format!("**{name}**"),
+    };
+    let derived = declared.derived.iter().find(|it| it.field == field.name);
+    let Some(derived) = derived else {
+        return name;
+    };
+    let classes = derived.classes.iter().map(|(value, _)| value.as_str());
+    let otherwise = derived.otherwise.as_deref().unwrap_or("other");
+    let values = classes.chain(std::iter::once(otherwise));
+    let mut listed: Vec<String> = Vec::new();
+    for value in values.map(inert) {
+        if !listed.contains(&value) {
+            listed.push(value);
+        }
+    }
+    format!("{name}: {}", listed.join(", "))
 }
 
 /// The rules as a Markdown table, a row each; `page` is where their entries are, from the table.
@@ -126,9 +150,11 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
         Scope::Run => "run",
         Scope::Node => "node",
     };
+    let step = rule.step.as_ref();
+    let step = step.map_or_else(String::new, |it| format!(", step {}", it.get_ref()));
     writeln!(
         out,
-        "{} ({}, per {per}).\n\n{}",
+        "{} ({}, per {per}{step}).\n\n{}",
         inert(&rule.title),
         inert(&rule.category),
         inert(rule.mechanism.trim())

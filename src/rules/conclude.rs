@@ -8,6 +8,7 @@ use super::condition::Scene;
 use super::coverage::{self, Coverage};
 use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
 use super::ground::Ground;
+use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
@@ -46,9 +47,12 @@ impl RuleBase {
             runs.entry(&node.tally.run).or_default().push(node);
         }
         let mut findings = Vec::new();
+        let mut used: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
+        let mut ledger = Ledger::new(self);
         let mut balances = Vec::new();
         let mut not_observable = Vec::new();
         for (run, nodes) in &runs {
+            let first = findings.len();
             for (at, rule) in self.rules.iter().enumerate() {
                 Cost::of(
                     profile.and_then(|profile| profile.rules.get(at)),
@@ -61,6 +65,12 @@ impl RuleBase {
                     |found| *found,
                 );
             }
+            // What is left out by request is explained all the same.
+            let used = used.entry((*run).to_owned()).or_default();
+            used.extend(findings[first..].iter().flat_map(|it| self.signals_of(it)));
+            let found: Vec<Finding> = findings.drain(first..).collect();
+            let kept = found.into_iter();
+            findings.extend(kept.filter(|it| !ledger.takes_finding(it, nodes)));
             let tallies: Vec<&NodeTally> = nodes.iter().map(|node| &node.tally).collect();
             not_observable.extend(self.not_observable(&self.told(&tallies), &tallies));
             balances.extend(
@@ -70,17 +80,9 @@ impl RuleBase {
             );
         }
         finish(&mut findings, runs.len());
-        let mut used: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
-        for finding in &findings {
-            if let Some((rule, _)) = self.rule(&finding.rule) {
-                used.entry(finding.run.clone())
-                    .or_default()
-                    .extend(rule_signals(self, rule));
-            }
-        }
         tie(self, &mut findings);
         let incidents = incidents(&findings);
-        let coverage = coverage::of(self, nodes, &used);
+        let coverage = coverage::of(self, nodes, &used, ledger);
         Conclusions {
             findings,
             incidents,
@@ -89,6 +91,12 @@ impl RuleBase {
             skews: skews(self, nodes),
             coverage,
         }
+    }
+
+    /// The signals that the rule of a finding counts.
+    fn signals_of(&self, finding: &Finding) -> BTreeSet<u16> {
+        let rule = self.rule(&finding.rule);
+        rule.map_or_else(BTreeSet::new, |(rule, _)| rule_signals(self, rule))
     }
 
     fn evaluate(&self, rule: &Rule, run: &str, nodes: &[&NodeFacts], findings: &mut Vec<Finding>) {

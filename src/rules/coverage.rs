@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::NodeFacts;
-use super::RuleBase;
+use super::ignore::{Ignored, Ledger};
+use super::{NodeFacts, RuleBase};
 use crate::signals::tally::{Evidence, NodeTally};
 use crate::vocab::Level;
 
@@ -22,6 +22,8 @@ pub struct Coverage {
     pub unexplained: Vec<Unexplained>,
     /// Messages that may have changed, most frequent first.
     pub near_misses: Vec<NearMiss>,
+    /// What was left out by request, in the order of declaration.
+    pub ignored: Vec<Ignored>,
 }
 
 /// Unexplained records of one template.
@@ -56,6 +58,7 @@ pub(super) fn of(
     base: &RuleBase,
     nodes: &[NodeFacts],
     used: &BTreeMap<String, BTreeSet<u16>>,
+    mut ledger: Ledger<'_>,
 ) -> Coverage {
     let mut coverage = Coverage::default();
     let mut templates: Examples<(Level, String)> = BTreeMap::new();
@@ -63,7 +66,21 @@ pub(super) fn of(
     let nothing = BTreeSet::new();
     for node in nodes {
         let used = used.get(&node.tally.run).unwrap_or(&nothing);
-        add_errors(base, &node.tally, used, &mut coverage, &mut templates);
+        let mut of_node: Examples<(Level, String)> = BTreeMap::new();
+        add_errors(base, &node.tally, used, &mut coverage, &mut of_node);
+        let seen = (
+            node.tally.node.as_str(),
+            node.tally.span.map(|(_, last)| last),
+        );
+        of_node.retain(|(_, template), (count, example)| {
+            let record = example.as_ref().map_or("", |it| it.text.as_str());
+            let is_left_out = ledger.takes_records(record, template, *count, seen);
+            coverage.explained += if is_left_out { *count } else { 0 };
+            !is_left_out
+        });
+        for (key, (count, example)) in of_node {
+            add(&mut templates, key, count, example);
+        }
         for (index, signal) in (0u16..).zip(&node.tally.signals) {
             if signal.near_misses > 0 {
                 add(
@@ -96,6 +113,7 @@ pub(super) fn of(
     coverage
         .near_misses
         .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signal.cmp(&b.signal)));
+    coverage.ignored = ledger.rows();
     coverage
 }
 

@@ -113,6 +113,28 @@ fn lint_failure(base: &RuleBase, kind: &FailureDecl, fault: &mut impl FnMut(&str
     }
 }
 
+/// A count, or how often a stall was said, with a word behind it that is right for several only.
+fn bare_plural<'t>(text: &'t str, rule: &RuleDecl) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let (name, tail) = rest[start + 1..].split_once('}')?;
+        let fact = rule.facts.get(name).map(|it| it.value.get_ref().as_str());
+        let counts = rule.counts.contains_key(name) || fact == Some("repeats");
+        let after = tail.strip_prefix(' ').unwrap_or_default();
+        let end = after
+            .find(|c: char| !c.is_alphabetic())
+            .unwrap_or(after.len());
+        let word = &after[..end];
+        let is_plural = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
+        if counts && is_plural {
+            let length = name.len() + 3 + word.len();
+            return rest.get(start..start + length);
+        }
+        rest = tail;
+    }
+    None
+}
+
 /// Lists the faults of a rule.
 fn lint_rule(rule: &RuleDecl, fault: &mut impl FnMut(&str, String)) {
     let id = rule.id.get_ref();
@@ -139,6 +161,15 @@ fn lint_rule(rule: &RuleDecl, fault: &mut impl FnMut(&str, String)) {
                 format!(
                     "has no sample that follows from {name}, or none beside its problem that does not"
                 ),
+            );
+        }
+    }
+    let titles = rule.verdict.iter().map(|it| it.title.get_ref());
+    for text in titles.chain(&rule.not_excluded).chain(&rule.not_this) {
+        if let Some(words) = bare_plural(text, rule) {
+            fault(
+                id,
+                format!("says {words:?} also of one: write {{name|one|many}}"),
             );
         }
     }

@@ -11,6 +11,7 @@ mod environment;
 mod explain;
 mod finding;
 mod ground;
+mod ignore;
 mod incidents;
 mod lint;
 mod load;
@@ -29,6 +30,7 @@ pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::{Environment, NodeFacts};
 pub use explain::{Explained, State, Traced, explain, trace_record};
 pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
+pub use ignore::{IgnoreRule, Ignored};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load, load_alone};
 pub use observe::{COLLECT, concerns, obstacle};
@@ -76,6 +78,8 @@ pub struct RuleBase {
     pub balances: Vec<BalanceRule>,
     /// The strips.
     pub strips: Vec<StripRule>,
+    /// What is left out by request.
+    pub ignores: Vec<IgnoreRule>,
     /// How versions, builds, starts and zones are read.
     pub environment: Environment,
     /// As declared, with the prose and the samples.

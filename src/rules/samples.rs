@@ -107,7 +107,7 @@ fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
 /// A problem as a check would find it, at no place.
 fn wal_problem(given: &WalSampleDecl) -> (String, WalProblem) {
     let first = given.first.map(Lsn);
-    let last = given.last.map(Lsn).or(first);
+    let last = given.last.as_ref().map(|it| Lsn(*it.get_ref())).or(first);
     let range = first
         .zip(last)
         .and_then(|(first, last)| LsnRange::new(first, last));

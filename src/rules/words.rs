@@ -60,7 +60,8 @@ impl Words<'_> {
 
     fn word(&self, name: &str) -> String {
         if let Some((name, forms)) = name.split_once('|') {
-            let one = self.counts.get(name) == Some(&1);
+            let fact = self.facts.get(name).map(String::as_str);
+            let one = self.counts.get(name) == Some(&1) || fact == Some("1");
             let (singular, plural) = forms.split_once('|').unwrap_or((forms, forms));
             return format!(
                 "{} {}",

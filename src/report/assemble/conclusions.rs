@@ -83,7 +83,7 @@ impl Context<'_> {
                     example: example(&one.example),
                 })
                 .collect(),
-            ignored: Vec::new(),
+            ignored: found.ignored.iter().map(super::steps::ignored).collect(),
         }
     }
 }

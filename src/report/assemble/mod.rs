@@ -3,6 +3,7 @@
 mod conclusions;
 mod exported;
 mod rules;
+mod steps;
 mod tests;
 mod timeline;
 
@@ -13,8 +14,8 @@ use conclusions::{balance, clock, incident, not_observable};
 use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
 use crate::report::model::{
-    CodeRow, Environment, Evidence, Input, InputProblem, Node, Peak, Records, Report, Role, SCHEMA,
-    SignalRow, Tool, fails_on,
+    CodeRow, Environment, Evidence, Finding, Input, InputProblem, Node, Peak, Records, Report,
+    Role, SCHEMA, SignalRow, Tool, fails_on,
 };
 use crate::report::wal::{comparison_rows, rows};
 use crate::rules::{NodeFacts, RuleBase, concerns};
@@ -32,6 +33,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
     let context = Context { analysis, base };
     let nodes = analysis.nodes.iter();
     let logged = nodes.filter(|facts| !facts.tally.seen.formats.is_empty());
+    let found = &analysis.conclusions.findings;
+    let findings: Vec<Finding> = found.iter().map(|it| context.finding(it)).collect();
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool {
@@ -53,12 +56,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         signals: context.signals(),
         rules: rules::rules(base),
         fail_on: fails_on(),
-        findings: analysis
-            .conclusions
-            .findings
-            .iter()
-            .map(|finding| context.finding(finding))
-            .collect(),
+        diagnosis: steps::steps(base, &findings),
+        findings,
         incidents: analysis
             .conclusions
             .incidents

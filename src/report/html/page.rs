@@ -17,9 +17,10 @@ const NODES_MAX: usize = 200;
 const NODE_BYTES: usize = 20_000;
 
 /// The sections that a page may have, by id.
-const SECTIONS: [(&str, &str); 14] = [
+const SECTIONS: [(&str, &str); 16] = [
     ("verdict", "Verdict"),
     ("incidents", "Incidents"),
+    ("diagnosis", "In order"),
     ("tests", "Tests"),
     ("timeline", "Timeline"),
     ("strips", "Answers"),
@@ -28,6 +29,7 @@ const SECTIONS: [(&str, &str); 14] = [
     ("wal", "Write-ahead logs"),
     ("balances", "Balances"),
     ("unexplained", "Unexplained"),
+    ("ignored", "Left out"),
     ("unseen", "Not observable"),
     ("counters", "Error counters"),
     ("signals", "Records"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::counts::{has_several_runs, node_name};
+use crate::report::diagnosis;
 use crate::report::exported;
 use crate::report::figures::{counted, difference, names, share, thousands};
 use crate::report::model::{Balance, Coverage, NearMiss};
@@ -39,6 +40,17 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     if sheet.report.records.total > 0 {
         page.section("unexplained", "Unexplained", |page| {
             coverage(&sheet.report.coverage, page);
+        });
+    }
+    let ignored = &sheet.report.coverage.ignored;
+    if !ignored.is_empty() {
+        page.section("ignored", "Left out by request", |page| {
+            page.el("ul", &[], |page| {
+                let left = page.bounded(ignored, ITEMS_MAX, ITEM_BYTES, |page, it| {
+                    page.leaf("li", &[("class", "it")], &diagnosis::ignored(it));
+                });
+                page.left_out(left, "entries");
+            });
         });
     }
     unseen(sheet, page);

@@ -1,6 +1,7 @@
 //! The verdict first: the worst finding in one sentence, what was read, and how the findings hang together.
 
 use crate::report::counts::has_several_runs;
+use crate::report::diagnosis;
 use crate::report::figures::{
     asked_for, beyond_cap, counted, length, names, nothing_found, share, thousands, window,
     window_in_seconds,
@@ -65,6 +66,27 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
         figures(report, page);
     });
     incidents(sheet, page);
+    in_order(report, page);
+}
+
+/// Writes which finding answers which question of a diagnosis.
+fn in_order(report: &Report, page: &mut Markup) {
+    let answered = diagnosis::answered(report);
+    if answered.is_empty() {
+        return;
+    }
+    page.section("diagnosis", "In the order of a diagnosis", |page| {
+        page.el("ol", &[], |page| {
+            for step in &answered {
+                page.leaf("li", &[], &format!("{} {}", step.asks, step.answer));
+            }
+        });
+        let unanswered = diagnosis::unanswered(report);
+        if !unanswered.is_empty() {
+            let text = format!("No rule fired on: {}", unanswered.join(" "));
+            page.leaf("p", &[("class", "sub")], &text);
+        }
+    });
 }
 
 /// The severity as a badge.

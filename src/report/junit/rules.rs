@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::{Case, Failure, Suite, write_suites};
 use crate::report::Style;
+use crate::report::diagnosis::known;
 use crate::report::model::{Finding, Report, RuleRow};
 
 /// Cited records per finding: the whole is in the other outputs.
@@ -88,6 +89,7 @@ fn text(finding: &Finding) -> String {
     lines.extend(place.map(|it| format!("a fix goes in: {it}")));
     let cited = finding.evidence.iter().take(CITED_MAX);
     lines.extend(cited.map(|it| format!("{}:{}  {}", it.path, it.line, it.text)));
+    lines.extend(finding.known.iter().map(known));
     lines.extend(finding.next_steps.iter().map(|it| format!("next: {it}")));
     lines.join("\n")
 }

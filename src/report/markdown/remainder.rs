@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::counts::node_name;
+use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line};
 use crate::report::exported;
 use crate::report::figures::{counted, length, names, share, thousands};
@@ -151,10 +152,13 @@ fn unexplained(report: &Report, page: &mut Page) {
         page.left_out(coverage.near_misses.len(), ITEMS_MAX, "near misses");
     }
     if !coverage.ignored.is_empty() {
-        let ignored = counted(length(&coverage.ignored), "entry", "entries");
-        page.block(&format!(
-            "Ignored by request: {ignored}, see --format json."
-        ));
+        page.block("Left out by request:");
+        let items: Vec<String> = coverage
+            .ignored
+            .iter()
+            .map(|it| markdown_line(&diagnosis::ignored(it)))
+            .collect();
+        list(&items, "entries", page);
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::report::counts::{has_several_runs, node_name};
+use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
     asked_for, beyond_cap, counted, denied, follows, fraction, length, names, nothing_found,
@@ -63,10 +64,29 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         page.block(&paragraph(report, finding));
     }
     page.left_out(report.findings.len(), FINDINGS_MAX, "findings");
+    in_order(report, page);
     if let Some(worst) = worst(report) {
         page.block("This issue:");
         page.list(&bullets(report, worst));
     }
+}
+
+/// Writes which finding answers which question of a diagnosis.
+fn in_order(report: &Report, page: &mut Page) {
+    let mut items: Vec<String> = diagnosis::answered(report)
+        .iter()
+        .map(|it| format!("{} {}", markdown_line(it.asks), markdown_line(&it.answer)))
+        .collect();
+    if items.is_empty() {
+        return;
+    }
+    let unanswered = diagnosis::unanswered(report);
+    if !unanswered.is_empty() {
+        let asked = markdown_line(&unanswered.join(" "));
+        items.push(format!("No rule fired on: {asked}"));
+    }
+    page.block("In the order of a diagnosis:");
+    page.list(&items);
 }
 
 fn of_findings(report: &Report) -> String {
@@ -249,7 +269,12 @@ fn subject(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
             if let [Value::String(text), Value::Number(count)] = items.as_slice() {
-                return format!("{text} ({count} times)");
+                let times = if count.as_u64() == Some(1) {
+                    "time"
+                } else {
+                    "times"
+                };
+                return format!("{text} ({count} {times})");
             }
             let items: Vec<String> = items.iter().map(subject).collect();
             names(&items, NAMES_MAX)

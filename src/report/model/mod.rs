@@ -6,6 +6,7 @@
 mod clock;
 mod finding;
 mod rule;
+mod step;
 pub mod tests;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use clock::{ClockRow, SkewKind};
 pub use finding::{Applies, Finding, FindingWindow, Incident, Known, NotObservable, Runs};
 pub use rule::{Reference, RuleRow};
+pub use step::{IgnoredRow, StepRow};
 pub use tests::Tests;
 
 use super::wal::{ComparisonRow, WalRow};
@@ -73,6 +75,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Findings tied by cause, worst first.
     pub incidents: Vec<Incident>,
+    /// The findings in the order in which a diagnosis asks; empty where there is no finding.
+    #[serde(default)]
+    pub diagnosis: Vec<StepRow>,
     /// Checked WALs, by path.
     pub wal: Vec<WalRow>,
     /// The nodes of each log side by side, as their WALs have it.
@@ -384,7 +389,7 @@ pub struct Coverage {
     /// Messages that may have changed.
     pub near_misses: Vec<NearMiss>,
     /// Ignored by request.
-    pub ignored: Vec<serde_json::Value>,
+    pub ignored: Vec<IgnoredRow>,
 }
 
 /// A template of unexplained records.

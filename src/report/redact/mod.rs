@@ -9,10 +9,12 @@ mod masks;
 mod paths;
 mod queries;
 mod recognise;
+mod texts;
 mod words;
 
 use masks::Masks;
 use serde_json::{Map, Value};
+pub use texts::{Texts, redact_inspection};
 
 use crate::report::model::Report;
 
@@ -53,7 +55,7 @@ fn manner(parent: &str, key: &str) -> Manner {
         | "tail" | "fail_on" | "known" | "by_level" | "distinct" | "beyond_cap" | "family"
         | "holds" | "field" | "not_before" | "not_after" | "lsn" | "lsn_to" | "expected"
         | "first_lsn" | "last_lsn" | "max_lsn" | "name_lsn" | "name_last" | "end_lsn"
-        | "commit"
+        | "commit" | "step" | "asks" | "expires"
         // Of codes, balances and strips: a word of the rule base.
         | "name" => Manner::Ours,
         "signals" | "findings" | "caused_by" | "root" => Manner::Ids,
@@ -65,7 +67,7 @@ fn manner(parent: &str, key: &str) -> Manner {
         "text" if parent == "marks" || parent == "unplaced" => Manner::Sentence,
         "identity" => Manner::Value,
         "title" | "summary" | "not_excluded" | "not_this" | "next_steps" | "could_be" | "why"
-        | "collect" | "consequence" | "detail" => Manner::Sentence,
+        | "collect" | "consequence" | "detail" | "titles" | "because" => Manner::Sentence,
         "before" | "after" => Manner::Beside,
         "by" | "top" | "subjects" => Manner::Fields,
         "by_node" | "counts_by_node" => Manner::ByNode,
@@ -78,21 +80,7 @@ pub fn redact(report: Report) -> serde_json::Result<Report> {
     if report.redacted {
         return Ok(report);
     }
-    let mut masks = Masks::default();
-    learn::names(&report, &mut masks);
-    let value = serde_json::to_value(&report)?;
-    // What a text late in the report shows to be a host or a literal is one in the texts before it as well.
-    visit(&value, "", Manner::Log, &mut |manner, text| match manner {
-        Manner::Log | Manner::Beside => masks.learn(text, true),
-        Manner::Sentence => masks.learn(text, false),
-        Manner::Path => masks.learn_path(text),
-        Manner::Ours
-        | Manner::Ids
-        | Manner::Name
-        | Manner::Fields
-        | Manner::Value
-        | Manner::ByNode => {}
-    });
+    let (mut masks, value) = texts::learnt(&report)?;
     let mut redacted: Report = serde_json::from_value(masked(&value, "", Manner::Log, &mut masks))?;
     redacted.redacted = true;
     Ok(redacted)

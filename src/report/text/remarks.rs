@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::report::REDACTED;
 use crate::report::clocks;
 use crate::report::counts::{self, has_several_runs, node_name};
+use crate::report::diagnosis;
 use crate::report::escape::terminal;
 use crate::report::exported;
 use crate::report::figures::{beyond_cap, counted, difference, length, names, share, thousands};
@@ -24,6 +25,7 @@ const CLOCKS_MAX: usize = 3;
 /// Writes the remarks.
 pub(super) fn write(report: &Report, page: &mut Page) {
     page.gap();
+    in_order(report, page);
     levels(report, page);
     codes(report, page);
     balances(report, page);
@@ -59,6 +61,21 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         page.remark("masked", REDACTED, 2);
     }
     elsewhere(report, page);
+}
+
+/// Which finding answers which step of a diagnosis, and which issue knows any.
+fn in_order(report: &Report, page: &mut Page) {
+    let steps = diagnosis::answered(report);
+    let steps: Vec<String> = steps
+        .iter()
+        .map(|it| format!("{}: {}", terminal(it.step), terminal(&it.answer)))
+        .collect();
+    if !steps.is_empty() {
+        page.remark("in order", &steps.join("; "), 3);
+    }
+    for row in &report.coverage.ignored {
+        page.remark("left out", &terminal(&diagnosis::ignored(row)), 2);
+    }
 }
 
 fn levels(report: &Report, page: &mut Page) {

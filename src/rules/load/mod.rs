@@ -3,6 +3,7 @@
 mod cause;
 mod clock;
 mod format;
+mod ignore;
 mod origin;
 mod refer;
 mod row;
@@ -11,13 +12,14 @@ mod scope;
 mod signal;
 mod stall;
 
-use super::schema::{ClockDecl, FailureDecl, File};
-use super::{Environment, RuleBase};
+use super::schema::{ClockDecl, FailureDecl, File, IgnoreDecl, StepDecl};
+use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
 use clock::compile_clocks;
 use format::compile_formats;
+use ignore::compile_ignore;
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
@@ -64,6 +66,8 @@ struct Loader<'t> {
     balance_origins: Vec<Origin<'t>>,
     strip_origins: Vec<Origin<'t>>,
     clock_origins: Vec<Origin<'t>>,
+    step_origins: Vec<Origin<'t>>,
+    ignore_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
 }
 
@@ -135,6 +139,25 @@ impl<'t> Loader<'t> {
             self.file.environment = read.environment;
             self.environment_origin = Some(origin);
         }
+        self.take_steps(read.step, read.ignore, origin)
+    }
+
+    fn take_steps(
+        &mut self,
+        steps: Vec<StepDecl>,
+        ignored: Vec<IgnoreDecl>,
+        origin: Origin<'t>,
+    ) -> Result<(), LoadError> {
+        for step in steps {
+            check_id(origin, &step.id)?;
+            let (list, origins) = (&mut self.file.step, &mut self.step_origins);
+            put(list, origins, step, origin, |it| it.id.get_ref());
+        }
+        for entry in ignored {
+            check_id(origin, &entry.id)?;
+            let (list, origins) = (&mut self.file.ignore, &mut self.ignore_origins);
+            put(list, origins, entry, origin, |it| it.id.get_ref());
+        }
         Ok(())
     }
 
@@ -166,7 +189,7 @@ impl<'t> Loader<'t> {
                 declared,
                 *origin,
                 &mut counters,
-                &self.file.rule,
+                &self.file,
             )?);
         }
         let mut balances = Vec::new();
@@ -189,6 +212,7 @@ impl<'t> Loader<'t> {
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let environment = self.environment(&signals)?;
+        let ignores = self.ignores()?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
                 code: code.code,
@@ -217,9 +241,18 @@ impl<'t> Loader<'t> {
             rules,
             balances,
             strips,
+            ignores,
             environment,
             declared: self.file,
         })
+    }
+
+    fn ignores(&self) -> Result<Vec<IgnoreRule>, LoadError> {
+        let declared = self.file.ignore.iter().zip(&self.ignore_origins);
+        let compiled = declared
+            .enumerate()
+            .map(|(at, (declared, origin))| compile_ignore(at, declared, *origin, &self.file.rule));
+        compiled.collect()
     }
 
     /// All signals, then their contexts, which name other signals.

@@ -2,13 +2,13 @@
 
 use toml::Spanned;
 
-use super::cause::check_causes;
+use super::cause::{check_causes, check_step};
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, signal_index};
 use super::stall::compile_stalls;
 use crate::rules::schema::{
-    BalanceDecl, CountDecl, OneOrMany, RuleDecl, StallDecl, StripDecl, WalCountDecl,
+    BalanceDecl, CountDecl, File, OneOrMany, RuleDecl, StallDecl, StripDecl, WalCountDecl,
 };
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
@@ -169,7 +169,7 @@ pub(super) fn compile_rule(
     declared: &RuleDecl,
     origin: Origin<'_>,
     counters: &mut Counters<'_>,
-    all: &[RuleDecl],
+    all: &File,
 ) -> Result<Rule, LoadError> {
     let mut counts = Vec::new();
     for (name, count) in &declared.counts {
@@ -213,7 +213,8 @@ pub(super) fn compile_rule(
             "end its verdicts with one that has no `when`, so that every case has one",
         ));
     }
-    check_causes(declared, origin, all)?;
+    check_causes(declared, origin, &all.rule, counters.signals)?;
+    check_step(declared, origin, &all.step)?;
     Ok(Rule {
         declared: at,
         counts,

@@ -7,20 +7,26 @@ use toml::Spanned;
 
 mod balance;
 mod clock;
+mod environment;
 mod failure;
 mod format;
+mod ignore;
 mod row;
 mod sample;
 mod signal;
+mod step;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
 pub use clock::ClockDecl;
+pub use environment::EnvironmentDecl;
 pub use failure::{FailureDecl, FailureKind};
 pub use format::{FormatDecl, FormatSampleDecl};
+pub use ignore::IgnoreDecl;
 pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use signal::{ContextDecl, DerivedDecl, DialectDecl, SignalDecl};
+pub use step::StepDecl;
 pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
@@ -54,6 +60,12 @@ pub struct File {
     /// Kinds of failing tests, told by what they say.
     #[serde(default)]
     pub failure: Vec<FailureDecl>,
+    /// The steps of a diagnosis, in their order.
+    #[serde(default)]
+    pub step: Vec<StepDecl>,
+    /// What is left out by request.
+    #[serde(default)]
+    pub ignore: Vec<IgnoreDecl>,
     /// Where versions, starts and zones are read from.
     pub environment: Option<EnvironmentDecl>,
 }
@@ -241,6 +253,8 @@ pub struct RuleDecl {
     pub category: String,
     /// Where a fix goes, in a few words.
     pub fix_goes_in: Option<String>,
+    /// The step of a diagnosis that its findings answer.
+    pub step: Option<Spanned<String>>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,
@@ -378,20 +392,4 @@ pub struct KnownDecl {
     pub reference: String,
     /// The first version without the fault.
     pub fixed_in: Option<String>,
-}
-
-/// Where the environment is read from: signal and field.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EnvironmentDecl {
-    /// The signal of a start.
-    pub start: Spanned<String>,
-    /// Its field with the version.
-    pub version: Spanned<String>,
-    /// Its field with the build.
-    pub build: Spanned<String>,
-    /// The signal that names the zone.
-    pub zone: Spanned<String>,
-    /// Its field.
-    pub zone_field: Spanned<String>,
 }

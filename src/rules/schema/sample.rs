@@ -74,7 +74,7 @@ pub struct WalSampleDecl {
     /// The first position it is about.
     pub first: Option<u64>,
     /// The last one; the first unless said.
-    pub last: Option<u64>,
+    pub last: Option<Spanned<u64>>,
     /// The segment that should hold them.
     pub belongs_in: Option<String>,
 }

@@ -231,3 +231,38 @@ fn a_dump_says_what_it_lacks_and_what_it_counted() {
     assert_eq!(shapes.checks[0].detail, "123907");
     assert!(shapes.checks[0].name.contains("did not prove"));
 }
+
+/// A cluster that died after S21: each later scenario waited its 600 s and failed in the same words.
+#[test]
+fn failures_in_a_row_that_say_the_same_are_told_as_one() {
+    let row = |hour: u32, scenario: &str, status: &str, note: &str| {
+        format!(
+            "| 2026-08-21T{hour:02}:00:00 | {scenario} | 1 | small | 601s | {status} | aaaa111 | r | {note} |\n"
+        )
+    };
+    let head = "| started | scenario | seed | scale | duration | status | git sha | run_dir | note |\n|---|---|---|---|---|---|---|---|---|\n";
+    let late = |hour, scenario: &str| {
+        row(
+            hour,
+            scenario,
+            "fail",
+            &format!("{scenario} timed out after 600 seconds"),
+        )
+    };
+    let told = |rows: &str| {
+        let folder = crate::product::Folder::with("RUN_HISTORY.md", format!("{head}{rows}"));
+        let run = run(&folder.path().join("RUN_HISTORY.md"));
+        let texts = run.remarks.iter().map(|it| it.text.clone());
+        texts.collect::<Vec<_>>()
+    };
+    let streak = late(1, "S22") + &late(2, "S23") + &late(3, "S24");
+    let said = told(&(row(0, "S21", "fail", "checkpoint failed") + &streak));
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("3 failures one after another say the same"),
+        "{said:?}"
+    );
+    // A run that passed between them says that what they ran on was well.
+    let apart = late(1, "S22") + &late(2, "S23") + &row(3, "S24", "pass", "") + &late(4, "S25");
+    assert_eq!(told(&apart), Vec::<String>::new());
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::samples;
-use crate::product::{Folder, Ran, casdiag, record};
+use crate::product::{Folder, Ran, casdiag, record, repository};
 
 fn refusal() -> &'static str {
     "Code: 210. DB::Exception: Source n2 did not prove it still holds the manifest it offered for part all_1_1_0 by relink; the relink is abandoned"
@@ -251,5 +251,95 @@ fn strangers_text_is_inert_in_a_comparison() {
             &["--format", format, "--fail-on", "never"],
         );
         crate::hostile::is_inert(&ran.out);
+    }
+}
+
+/// Two runs of a real cluster under the same work; in the second one the interserver port of n1 refused connections for
+/// nine seconds (`bad.events.tsv` beside them). By hand, `grep -c 'e.code() = 111'` gives 10 on n2 of the second run and 0 else.
+#[test]
+fn of_two_runs_of_a_cluster_the_fault_is_named_first_and_nothing_that_both_have() {
+    let case = repository("tests/cases/diff");
+    let path = |name: &str| case.join(name).to_str().unwrap().to_owned();
+    let (good, bad) = (path("good.tar.xz"), path("bad.tar.xz"));
+    let ran = diff(&good, &bad, &["--format", "json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let read: Value = serde_json::from_str(&ran.out).unwrap();
+    let changes = read["changes"].as_array().unwrap();
+    let differing: Vec<(&str, &str, &str, u64)> = changes
+        .iter()
+        .filter(|it| it["direction"] != "same")
+        .map(|it| {
+            let text = |key: &str| it[key].as_str().unwrap_or("");
+            let count = it["new"]["count"].as_u64().unwrap();
+            (text("direction"), text("what"), text("node"), count)
+        })
+        .collect();
+    let fault = [
+        ("new", "fetch-storm", "", 1),
+        ("new", "queue-entry-failed", "n2", 10),
+    ];
+    assert_eq!(differing, fault);
+    // The differences stand first.
+    assert!(changes[..2].iter().all(|it| it["direction"] == "new"));
+    assert!(
+        changes[0]["title"]
+            .as_str()
+            .unwrap()
+            .contains("n1 refuses connections")
+    );
+    // The same bytes again, and nothing new the other way round.
+    assert_eq!(diff(&good, &bad, &["--format", "json"]).out, ran.out);
+    assert_eq!(diff(&bad, &good, &[]).code, Some(0));
+}
+
+#[test]
+fn both_sides_are_read_with_the_nodes_runs_and_times_that_are_asked_for() {
+    let odd = record("10:00:50.000000", "Error", "x", "the frobnicator is stuck");
+    let good = folder("n1", &log(0, 59, ""));
+    let bad = folder("n1", &log(300, 59, &odd));
+    let (base, new) = (
+        good.path().to_str().unwrap().to_owned(),
+        bad.path().to_str().unwrap().to_owned(),
+    );
+    assert_eq!(diff(&base, &new, &[]).code, Some(1));
+    // What both hold from 10:30 on is the same.
+    let later = diff(&base, &new, &["--since", "2026-09-01T10:30"]);
+    assert_eq!(later.code, Some(0), "{}", later.out);
+    assert!(!later.out.contains("code-210-storm"), "{}", later.out);
+    let until = diff(&base, &new, &["--until", "2026-09-01T10:30"]);
+    assert_eq!(until.code, Some(1));
+    let named = [
+        "--node",
+        "web7=**/clickhouse-server.log",
+        "--format",
+        "json",
+    ];
+    let named = diff(&base, &new, &named);
+    let named: Value = serde_json::from_str(&named.out).unwrap();
+    assert_eq!(direction(&named, "signal", "relink-refused", "web7"), "new");
+    let run = diff(&base, &new, &["--run", "**/n1", "--format", "markdown"]);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+}
+
+#[test]
+fn a_kept_report_cannot_be_read_for_other_nodes_or_times() {
+    let good = folder("n1", &log(0, 59, ""));
+    let logs = good.path().to_str().unwrap().to_owned();
+    let kept = Folder::with(
+        "kept.json",
+        casdiag(&["analyze", &logs, "--format", "json"]).out,
+    );
+    let kept = kept.path().join("kept.json");
+    let kept = kept.to_str().unwrap();
+    assert_eq!(diff(kept, &logs, &[]).code, Some(0));
+    for flags in [
+        ["--since", "2026-09-01"],
+        ["--until", "2026-09-02"],
+        ["--run", "*"],
+        ["--node", "a=**"],
+    ] {
+        let ran = diff(kept, &logs, &flags);
+        assert_eq!(ran.code, Some(2), "{flags:?}");
+        assert!(ran.err.contains("kept report"), "{}", ran.err);
     }
 }

@@ -364,3 +364,71 @@ fn a_profile_says_what_each_signal_and_rule_cost_and_changes_no_report() {
             .contains("search for texts: 4 records, 53 bytes,")
     );
 }
+
+#[test]
+fn a_cause_whose_position_is_a_name_and_a_range_that_goes_back_are_refused() {
+    let rule = |lsn: &str, node: &str, range: &str| {
+        format!(
+            "[[rule]]\nid = \"stuck\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = {{ signal = \"wal-stream\" }}\n\
+             stalls.s = {{ signal = \"wal-stream\", still = [\"lsn\"] }}\nfacts.lsn = {{ stall = \"s\", value = \"lsn\" }}\n\
+             facts.on = {{ stall = \"s\", value = \"node\" }}\nfacts.times = {{ stall = \"s\", value = \"repeats\" }}\n\
+             when = {{ count = \"a\", at-least = 1 }}\nmechanism = \"m\"\n\
+             [[rule.cause]]\nrule = \"misfiled-segment\"\nwal = \"misfiled\"\nlsn = \"{lsn}\"\nnode = \"{node}\"\n\
+             [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"t\"\n\
+             [[rule.sample]]\nname = \"silent\"\n\
+             [[rule.sample.wal]]\nnode = \"ctrl-2\"\nproblem = \"misfiled\"\nsegment = \"s\"\n{range}\n"
+        )
+    };
+    let folder = Folder::new();
+    let lint = |text: &str| {
+        let file = folder.put("mine.toml", text);
+        casdiag(&["rules", "lint", "--rules", file.to_str().unwrap()])
+    };
+    let sound = "first = 300\nlast = 300";
+    assert_ne!(lint(&rule("lsn", "on", sound)).code, Some(2));
+    for (text, says) in [
+        (rule("on", "on", sound), "the fact \"on\" is no position"),
+        (
+            rule("times", "on", sound),
+            "the fact \"times\" is no position",
+        ),
+        (rule("lsn", "lsn", sound), "the fact \"lsn\" is a position"),
+        (
+            rule("lsn", "on", "first = 300\nlast = 299"),
+            "299 is before 300",
+        ),
+        (
+            rule("lsn", "on", "last = 299"),
+            "a last position without a first one",
+        ),
+    ] {
+        let ran = lint(&text);
+        assert_eq!(ran.code, Some(2), "{text}");
+        assert!(ran.err.contains(says), "{says}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_count_before_a_word_that_is_right_for_several_only_is_a_fault() {
+    let rule = |title: &str| {
+        format!(
+            "[[rule]]\nid = \"mine\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = {{ signal = \"wal-nack\" }}\nwhen = {{ count = \"a\", at-least = 1 }}\n\
+             mechanism = \"m\"\nnext-steps = [\"n\"]\n[[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"{title}\"\n\
+             [[rule.sample]]\nname = \"s\"\n[[rule.sample]]\nname = \"f\"\nfires = \"low\"\n"
+        )
+    };
+    let folder = Folder::new();
+    let faults = |title: &str| {
+        let file = folder.put("mine.toml", rule(title));
+        casdiag(&["rules", "lint", "--rules", file.to_str().unwrap()]).out
+    };
+    assert!(faults("{a} nacks seen").contains("says \"{a} nacks\" also of one"));
+    for sound in [
+        "{a|nack|nacks} seen",
+        "{a} seen",
+        "{a} less",
+        "{reporters} sends",
+    ] {
+        assert!(faults(sound).starts_with("0 faults"), "{sound}");
+    }
+}

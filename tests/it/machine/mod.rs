@@ -3,6 +3,7 @@
 mod github;
 mod junit;
 mod redact;
+mod redact_texts;
 mod sarif;
 mod tables;
 

@@ -157,7 +157,7 @@ fn every_rule_that_is_built_in_says_where_a_fix_goes_and_its_findings_do() {
         .iter()
         .map(|it| it.fixed_in.as_deref())
         .collect();
-    assert_eq!(known, [None, Some("26.6.4.20001")]);
+    assert_eq!(known, [None, None, Some("26.6.4.20001")]);
     assert_eq!((storm.runs.k, storm.runs.n), (1, 1));
     assert!(
         report

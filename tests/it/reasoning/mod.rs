@@ -8,9 +8,11 @@ mod clocks;
 mod context;
 mod coverage;
 mod explain;
+mod ignore;
 mod incidents;
 mod order;
 mod stall;
+mod steps;
 mod windows;
 
 use casdiag::pipeline::{self, Progress};

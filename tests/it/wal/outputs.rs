@@ -193,3 +193,42 @@ fn every_kind_of_problem_stands_in_the_documentation() {
         assert!(text.contains(&row), "no row {row}");
     }
 }
+
+/// The folders name a customer and a host; positions, segments and problems stay what they are.
+#[test]
+fn a_masked_check_names_nobody_and_says_the_same_of_positions() {
+    let folder = Folder::new();
+    let whole = [entries(1..=234, 20), entries(306..=348, 21)].concat();
+    let under = "acme/prod/vega-1/data";
+    folder.write(
+        &format!("{under}/seg-0000000000000001.wal"),
+        &reference(1, 7, &whole),
+    );
+    folder.write(
+        &format!("{under}/seg-00000000000000eb.wal"),
+        &reference(235, 7, &entries(235..=305, 20)),
+    );
+    for format in ["text", "json", "junit", "sarif"] {
+        let check = |more: &[&str]| {
+            let all = [
+                &["wal-layout-check", folder.text(), "--format", format],
+                more,
+            ]
+            .concat();
+            casdiag(&all)
+        };
+        let ((plain_code, plain), (code, masked)) = (check(&[]), check(&["--redact"]));
+        assert_eq!(plain_code, code);
+        assert!(
+            plain.contains("acme") && plain.contains("vega-1"),
+            "{plain}"
+        );
+        assert!(
+            !masked.contains("acme") && !masked.contains("vega"),
+            "{masked}"
+        );
+        for kept in ["seg-0000000000000001.wal", "306", "348", "misfiled"] {
+            assert!(masked.contains(kept), "{format}: {kept}: {masked}");
+        }
+    }
+}

@@ -8,10 +8,18 @@
 use crate::record::split_lines;
 use std::collections::BTreeMap;
 
-use super::super::model::{Check, KEPT_MAX, NAME_BYTES_MAX, Place, TestRun, Unstable, bounded};
+use super::super::model::{
+    Check, KEPT_MAX, NAME_BYTES_MAX, Place, RemarkKind, TestRun, Unstable, bounded,
+};
 use super::super::{Form, Line, LineReader, Reading};
 
 const COLUMNS: &[&str] = &["started", "scenario", "seed", "status"];
+
+/// Failures one after another with the same note that are rather one failure of what they ran on.
+const STREAK_MIN: u64 = 3;
+
+/// Streaks that are told.
+const STREAKS_MAX: usize = 20;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
     split_lines(sample)
@@ -29,6 +37,34 @@ struct History {
     run: Option<TestRun>,
     /// Passed and failed runs by scenario and seed.
     by_name: BTreeMap<String, (u64, u64)>,
+    /// Failures with the same note without a row of another kind between: the note, how many, and the place of the first.
+    streaks: Vec<(String, u64, Place)>,
+    /// Whether the last row goes on with the last streak.
+    is_streak: bool,
+}
+
+impl History {
+    /// Notes a row's status and note; the note of a scenario that names itself is that of the others.
+    fn streak(&mut self, status: &str, scenario: &str, note: &str, place: Place) {
+        if status != "fail" || note.is_empty() {
+            self.is_streak = false;
+            return;
+        }
+        let note = bounded(note.replace(scenario, "").trim(), NAME_BYTES_MAX);
+        match self.streaks.last_mut() {
+            Some(last) if self.is_streak && last.0 == note => last.1 += 1,
+            _ => {
+                // One that is too short is none.
+                self.streaks.retain(|it| it.1 >= STREAK_MIN);
+                if self.streaks.len() < STREAKS_MAX {
+                    self.streaks.push((note, 1, place));
+                    self.is_streak = true;
+                } else {
+                    self.is_streak = false;
+                }
+            }
+        }
+    }
 }
 
 impl LineReader for History {
@@ -66,6 +102,7 @@ impl LineReader for History {
         if status.is_empty() {
             return;
         }
+        let seen = [status, cell("scenario"), cell("note")].map(str::to_owned);
         run.count("run", &bounded(status, 100));
         let name = bounded(
             &format!("{} seed {}", cell("scenario"), cell("seed")),
@@ -90,6 +127,8 @@ impl LineReader for History {
                 place: line.place,
             });
         }
+        let [status, scenario, note] = seen;
+        self.streak(&status, &scenario, &note, line.place);
     }
 
     fn finish(self: Box<Self>) -> Reading {
@@ -105,6 +144,12 @@ impl LineReader for History {
                 failed,
             })
             .collect();
+        for (note, count, place) in self.streaks.into_iter().filter(|it| it.1 >= STREAK_MIN) {
+            let text = format!(
+                "{count} failures one after another say the same ({note}): most likely one failure of what they ran on, and not {count}"
+            );
+            run.remark(RemarkKind::NotTrusted, text, place);
+        }
         run.place = Place { ..run.place };
         Reading {
             runs: vec![run],
