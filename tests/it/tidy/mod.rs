@@ -147,7 +147,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("quick_xml", &["parsers/ci/"]),
     ("serde_json", &["engine/", "parsers/ci/", "report/"]),
     ("sha2", &["report/html/"]),
-    ("stateright", &["engine/cas/check/"]),
+    ("stateright", &["engine/cas/check/", "engine/ha/check/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
     ("terminal_size", &["cli/"]),
