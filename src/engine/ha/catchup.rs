@@ -298,7 +298,8 @@ impl World {
             if !self.follow(from, to, term, out) {
                 return;
             }
-            if self.nodes[to].term_at(lsn) != Some(state.1) {
+            let it = &self.nodes[to];
+            if lsn > it.committed && it.term_at(lsn) != Some(state.1) {
                 self.install(to, state, term, out);
             }
         } else {

@@ -108,14 +108,10 @@ fn line(note: &Note, assumptions: &Assumptions) -> Option<String> {
         What::Registered { .. }
         | What::Stream { .. }
         | What::Streamed { .. }
-        | What::FoundNone { .. } => return streaming(note.what),
-        What::SnapshotSent { lsn } => format!("HA repl: snapshot sent (lsn={lsn})"),
-        What::SnapshotTaken { lsn, term } => {
-            format!("ha_handle_snapshot_chunk: snapshot installed (lsn={lsn} term={term})")
-        }
-        What::Nack { lsn } => format!(
-            "repl_ack_decode_and_dispatch: WAL NACK from standby lsn={lsn} success=0 — marking catch-up"
-        ),
+        | What::FoundNone { .. }
+        | What::SnapshotSent { .. }
+        | What::SnapshotTaken { .. }
+        | What::Nack { .. } => return streaming(note.what),
         What::Ready { term, committed } => {
             format!("HA raft: ready (term={term} committed_lsn={committed})")
         }
@@ -147,7 +143,7 @@ fn consumed(term: u64, prev: u64, n: u64, matched: Option<u64>) -> String {
     format!("ha_consume_append_entries: leader_idx=-1 term={term} prevIdx={prev} n={n} -> {result}")
 }
 
-/// The text of a primary that streams.
+/// The text of whoever streams and whoever takes snapshots.
 fn streaming(what: What) -> Option<String> {
     if let What::Registered { standby, report } = what {
         return Some(format!(
@@ -183,6 +179,19 @@ fn streaming(what: What) -> Option<String> {
     if let What::FoundNone { from, to } = what {
         return Some(format!(
             "WARN ha_stream_wal_to_standby: found NO entries in [{from}+1..{to}]"
+        ));
+    }
+    if let What::SnapshotSent { lsn } = what {
+        return Some(format!("HA repl: snapshot sent (lsn={lsn})"));
+    }
+    if let What::SnapshotTaken { lsn, term } = what {
+        return Some(format!(
+            "ha_handle_snapshot_chunk: snapshot installed (lsn={lsn} term={term})"
+        ));
+    }
+    if let What::Nack { lsn } = what {
+        return Some(format!(
+            "repl_ack_decode_and_dispatch: WAL NACK from standby lsn={lsn} success=0 — marking catch-up"
         ));
     }
     None

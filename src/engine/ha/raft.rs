@@ -271,9 +271,9 @@ impl World {
     }
 
     /// Live entries or a heartbeat arrive. Before recovery there is no log to compare with: no answer.
-    pub(super) fn append(&mut self, from: NodeId, to: NodeId, entries: Entries, out: &mut Out) {
+    pub(super) fn append(&mut self, from: NodeId, to: NodeId, entries: &Entries, out: &mut Out) {
         if self.nodes[to].is_recovered() && self.follow(from, to, entries.term, out) {
-            self.consume(from, to, &entries, false, out);
+            self.consume(from, to, entries, false, out);
         }
     }
 

@@ -129,6 +129,10 @@ pub enum Heartbeat {
 }
 
 /// What the report leaves unsaid and its picture needs.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in a scenario"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Assumptions {

@@ -118,7 +118,7 @@ impl World {
         match message {
             Message::Hello { term } => self.hello(from, to, term, out),
             Message::Welcome { term, report } => self.welcome(from, to, term, report, out),
-            Message::Append(entries) => self.append(from, to, entries, out),
+            Message::Append(entries) => self.append(from, to, &entries, out),
             Message::Batch(entries) => self.batch(from, to, entries, out),
             Message::Push { term, entry } => self.push(to, term, entry, out),
             Message::Snapshot {

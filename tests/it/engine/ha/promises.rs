@@ -22,6 +22,38 @@ fn act(at_ms: u64, deed: Deed, node: usize, count: u64) -> Act {
     }
 }
 
+fn assumptions(stream: &mut Stream) -> Assumptions {
+    Assumptions {
+        segment_records: pick(stream, &[0, 0, 3, 10]),
+        batches: pick(stream, &[1, 1, 4]),
+        recovery: pick(stream, &[Recovery::Names, Recovery::Positions]),
+        dispatch: pick(stream, &[Dispatch::AtRegistration, Dispatch::AtTick]),
+        live_at_registration: pick(stream, &[true, false]),
+        suppresses_live: pick(stream, &[true, false]),
+        heartbeat: pick(stream, &[Heartbeat::Report, Heartbeat::Next]),
+        one_batch: pick(stream, &[true, false]),
+        pushes: pick(stream, &[true, false]),
+        ..Assumptions::default()
+    }
+}
+
+fn timing(stream: &mut Stream) -> Timing {
+    Timing {
+        hop: pick(
+            stream,
+            &[Latency::Uniform(150, 450), Latency::Uniform(1_000, 400_000)].each_ref(),
+        )
+        .clone(),
+        sync: Latency::Uniform(100, 300_000),
+        start: Latency::Uniform(100_000, 4_000_000),
+        election: Latency::Uniform(4_000_000, 9_000_000),
+        tick: pick(stream, &[500_000, 1_000_000, 3_083_000]),
+        loss: pick(stream, &[0, 0, 20, 150]),
+        reorders: pick(stream, &[true, false]),
+        ..Timing::default()
+    }
+}
+
 /// Controllers with random timing, assumptions and faults; at the end all are there again.
 fn random(seed: u64) -> Scenario {
     let mut stream = Stream::new(seed, "random controllers");
@@ -43,11 +75,9 @@ fn random(seed: u64) -> Scenario {
             ],
         );
         acts.push(act(at, deed, node, stream.below(200)));
-        let back = match deed {
-            Deed::Pause => Deed::Resume,
-            Deed::Cut => Deed::Heal,
-            _ => Deed::Start,
-        };
+        let known = [(Deed::Pause, Deed::Resume), (Deed::Cut, Deed::Heal)];
+        let back = known.iter().find(|it| it.0 == deed);
+        let back = back.map_or(Deed::Start, |it| it.1);
         acts.push(act(at + stream.between(1, 20_000), back, node, 0));
     }
     for _ in 0..stream.between(10, 60) {
@@ -72,32 +102,8 @@ fn random(seed: u64) -> Scenario {
         seed,
         until_ms: UNTIL_MS,
         begins: "00:00:00".to_owned(),
-        assume: Assumptions {
-            segment_records: pick(&mut stream, &[0, 0, 3, 10]),
-            batches: pick(&mut stream, &[1, 1, 4]),
-            recovery: pick(&mut stream, &[Recovery::Names, Recovery::Positions]),
-            dispatch: pick(&mut stream, &[Dispatch::AtRegistration, Dispatch::AtTick]),
-            live_at_registration: pick(&mut stream, &[true, false]),
-            suppresses_live: pick(&mut stream, &[true, false]),
-            heartbeat: pick(&mut stream, &[Heartbeat::Report, Heartbeat::Next]),
-            one_batch: pick(&mut stream, &[true, false]),
-            pushes: pick(&mut stream, &[true, false]),
-            ..Assumptions::default()
-        },
-        timing: Timing {
-            hop: pick(
-                &mut stream,
-                &[Latency::Uniform(150, 450), Latency::Uniform(1_000, 400_000)].each_ref(),
-            )
-            .clone(),
-            sync: Latency::Uniform(100, 300_000),
-            start: Latency::Uniform(100_000, 4_000_000),
-            election: Latency::Uniform(4_000_000, 9_000_000),
-            tick: pick(&mut stream, &[500_000, 1_000_000, 3_083_000]),
-            loss: pick(&mut stream, &[0, 0, 20, 150]),
-            reorders: pick(&mut stream, &[true, false]),
-            ..Timing::default()
-        },
+        assume: assumptions(&mut stream),
+        timing: timing(&mut stream),
         disk: Vec::new(),
         act: acts,
         client: None,
