@@ -2,6 +2,7 @@
 
 mod analyze;
 mod ci;
+mod controllers;
 mod diff;
 mod explain;
 mod lines;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, controllers};
 use crate::engine::cas::check::{self, Bounds, Checked};
 use crate::engine::cas::soak::{BASE_TIME, Driver, Soak, Verdict};
 use crate::engine::cas::{
@@ -20,35 +20,35 @@ use crate::intake::read_text;
 pub(super) struct ReplayArguments {
     /// A scenario that comes with the program, or a file; without one, all are listed
     #[arg(value_name = "NAME|SCENARIO.toml")]
-    scenario: Option<String>,
+    pub(super) scenario: Option<String>,
     /// The protocol and its fixes, such as v1+A+C1
     #[arg(long, value_name = "VARIANT")]
-    variant: Option<String>,
+    pub(super) variant: Option<String>,
     /// Fixes beside the scenario's own protocol, such as A+C1
     #[arg(long, value_name = "FIXES", conflicts_with = "variant")]
-    fixes: Option<String>,
+    pub(super) fixes: Option<String>,
     /// What all chance is drawn from
     #[arg(long)]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Write the logs that the servers would have written below this folder
     #[arg(long, value_name = "DIR")]
-    logs: Option<PathBuf>,
+    pub(super) logs: Option<PathBuf>,
     /// How to write the answer
     #[arg(long, default_value = "text", value_name = "FORMAT")]
-    format: Format,
+    pub(super) format: Format,
     /// Try every order of events in a small world under the scenario's protocol
     #[arg(long)]
-    check: bool,
+    pub(super) check: bool,
     /// Compare the scenario under several protocols, such as v1,v1+A,v2
     #[arg(long, value_name = "VARIANTS", value_delimiter = ',', requires = "scenario", conflicts_with_all = ["variant", "fixes", "logs", "check"])]
-    compare: Vec<String>,
+    pub(super) compare: Vec<String>,
     /// Measure what every scenario that comes with the program must show
     #[arg(long, conflicts_with_all = ["scenario", "check"])]
     table: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// For people.
     Text,
     /// For machines.
@@ -59,6 +59,8 @@ enum Format {
 pub(super) enum SoakCommand {
     /// The soak of a content-addressed cluster, with the operations and lines of the real harness
     Cas(SoakArguments),
+    /// The soak of three controllers: a fault a round, and every node's segments checked at the end
+    Ha(controllers::HaArguments),
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +111,9 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
         }
         return list(out);
     };
+    if let Some(text) = controllers::text_of(name) {
+        return controllers::replay(name, &text, arguments, out);
+    }
     let scenario = find(name)?;
     if !arguments.compare.is_empty() {
         let variants = arguments.compare.iter().map(|it| Variant::parse(it));
@@ -168,6 +173,7 @@ fn list(out: &mut dyn Write) -> Result<Outcome, Failure> {
         let scenario = Scenario::read(name, text)?;
         writeln!(out, "{name:<22}{}", scenario.what)?;
     }
+    controllers::list(out)?;
     Ok(Outcome::Clean)
 }
 
@@ -272,7 +278,10 @@ fn write_checked(checked: &Checked, bounds: Bounds, out: &mut dyn Write) -> Resu
 
 /// Runs the soak and prints the harness's lines.
 pub(super) fn soak(command: &SoakCommand, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let SoakCommand::Cas(arguments) = command;
+    let arguments = match command {
+        SoakCommand::Cas(arguments) => arguments,
+        SoakCommand::Ha(arguments) => return controllers::soak(arguments, out),
+    };
     let mut scenario = find("soak-phase1")?;
     let Some(known) = scenario.soak.clone() else {
         return Err("the scenario soak-phase1 has no soak".into());

@@ -4,5 +4,6 @@
 //! from the mechanism or do not come. It knows nothing of parsers, rules and reports.
 
 pub mod cas;
+pub mod ha;
 pub mod scenarios;
 pub mod sim;

@@ -63,3 +63,9 @@ pub const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../samples/scenarios/source-gone.toml"),
     ),
 ];
+
+/// Scenarios of the controllers, likewise.
+pub const CONTROLLERS: &[(&str, &str)] = &[(
+    "wal-catch-up-stall",
+    include_str!("../../samples/scenarios/controllers/wal-catch-up-stall.toml"),
+)];

@@ -14,7 +14,9 @@ use crate::product::{Folder, casdiag, repository};
 fn every_scenario_file_comes_with_the_program() {
     let files: BTreeSet<String> = fs::read_dir(repository("samples/scenarios"))
         .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .map(|it| it.unwrap())
+        .filter(|it| it.path().is_file())
+        .map(|it| it.file_name().into_string().unwrap())
         .collect();
     let built_in: BTreeSet<String> = BUILT_IN.iter().map(|it| format!("{}.toml", it.0)).collect();
     assert_eq!(files, built_in);

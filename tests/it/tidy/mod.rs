@@ -152,7 +152,7 @@ const HOMES: &[(&str, &[&str])] = &[
         &["engine/", "parsers/ci/", "parsers/wal/", "report/"],
     ),
     ("sha2", &["parsers/wal/", "report/html/"]),
-    ("stateright", &["engine/cas/check/"]),
+    ("stateright", &["engine/cas/check/", "engine/ha/check/"]),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
     ("terminal_size", &["cli/"]),
