@@ -94,22 +94,14 @@ impl Judge<'_> {
         let scanned = &self.segments[n];
         let torn = self.is_legal(self.rules.torn_tail, n, is_last);
         let residue = |is_legal, legal| if is_legal { legal } else { Residue::Damage };
+        let is_bad_torn = self.rules.is_bad_record_torn && torn && !is_last;
         let (kind, residue) = match fault.kind {
             FaultKind::Torn if is_last => (ProblemKind::TornTail, residue(torn, Residue::Crash)),
             FaultKind::Torn => (ProblemKind::TornMiddle, residue(torn, Residue::Legal)),
-            FaultKind::Checksum => (
-                ProblemKind::Checksum,
-                residue(
-                    self.rules.is_bad_record_torn && torn && !is_last,
-                    Residue::Legal,
-                ),
-            ),
+            FaultKind::Checksum => (ProblemKind::Checksum, residue(is_bad_torn, Residue::Legal)),
             FaultKind::Corrupt => (
                 ProblemKind::CorruptRecord,
-                residue(
-                    self.rules.is_bad_record_torn && torn && !is_last,
-                    Residue::Legal,
-                ),
+                residue(is_bad_torn, Residue::Legal),
             ),
             FaultKind::ZeroRun if is_last => (
                 ProblemKind::ZeroTail,

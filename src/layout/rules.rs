@@ -4,6 +4,10 @@ use crate::parsers::wal::{Format, Step};
 
 /// The invariants of one layout.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of a system, and none follows from another"
+)]
 pub struct Rules {
     /// Whether a segment's first record has to be the one it is called after.
     pub naming: Naming,

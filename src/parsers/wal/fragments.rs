@@ -209,7 +209,8 @@ impl Walk<'_> {
                 ),
             }));
         }
-        let is_padding = self.cut.is_padded && offset % BLOCK as u64 > 0 && there.len() == room;
+        let is_padding =
+            self.cut.is_padded && !offset.is_multiple_of(BLOCK as u64) && there.len() == room;
         let count = there.len();
         window.advance(count);
         if is_padding && self.begun.is_none() {

@@ -120,7 +120,7 @@ impl Head {
             && (1 << 20..=1 << 30).contains(&parsed.segment)
             && parsed.page.is_power_of_two()
             && (1 << 10..=1 << 16).contains(&parsed.page)
-            && parsed.address % parsed.segment == 0;
+            && parsed.address.is_multiple_of(parsed.segment);
         is_one.then_some(parsed)
     }
 }

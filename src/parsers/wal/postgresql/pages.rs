@@ -83,7 +83,7 @@ impl<'w, 'r> Pages<'w, 'r> {
         if is_zero(page) {
             return Err(Flaw::Zero);
         }
-        let is_first = address % head.segment == 0;
+        let is_first = address.is_multiple_of(head.segment);
         let header = if is_first { LONG } else { SHORT };
         let Some(bytes) = page.get(..header) else {
             return Err(Flaw::Wrong("the file ends within a page header".to_owned()));
@@ -183,13 +183,13 @@ impl<'w, 'r> Pages<'w, 'r> {
     pub(super) fn behind(&self, length: u64) -> u64 {
         let (page, segment) = (self.head.page as u64, self.head.segment);
         let header = |address: u64| {
-            let is_first = address % segment == 0;
+            let is_first = address.is_multiple_of(segment);
             (if is_first { LONG } else { SHORT }) as u64
         };
         let mut address = self.address();
         let mut left = length;
         loop {
-            if address % page == 0 {
+            if address.is_multiple_of(page) {
                 address += header(address);
             }
             let room = page - address % page;
@@ -204,7 +204,7 @@ impl<'w, 'r> Pages<'w, 'r> {
             }
         }
         let aligned = address.next_multiple_of(ALIGN as u64);
-        if aligned % page == 0 {
+        if aligned.is_multiple_of(page) {
             aligned + header(aligned)
         } else {
             aligned
