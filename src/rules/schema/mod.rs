@@ -21,7 +21,7 @@ pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
 use crate::signals::{At, Direction};
-use crate::vocab::{Confidence, Level, MarkKind, Severity};
+use crate::vocab::{Confidence, EngineModel, Level, MarkKind, Severity};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -339,6 +339,8 @@ pub struct RuleDecl {
     pub category: String,
     /// Where a fix goes, in a few words.
     pub fix_goes_in: Option<String>,
+    /// The model of the reference engine in which its findings can be run again.
+    pub replay: Option<EngineModel>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,

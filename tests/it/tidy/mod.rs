@@ -17,7 +17,7 @@ const LINES_MAX: usize = 500;
 
 /// What a layer may name of the crate beside itself. `layer` is all of it, `layer::Item` only that.
 ///
-/// A layer to come (`layout`, `replay`) is one more row.
+/// A layer to come is one more row.
 const LAYERS: &[(&str, &[&str])] = &[
     ("vocab", &[]),
     ("profile", &[]),
@@ -104,11 +104,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("engine", &["time", "vocab"]),
     (
+        "replay",
+        &["engine", "report::escape", "report::model", "time"],
+    ),
+    (
         "cli",
         &[
             "engine",
             "pipeline",
             "profile",
+            "replay",
             "report",
             "rules",
             "intake",
@@ -145,7 +150,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load", "parsers/declared"]),
     ("quick_xml", &["parsers/ci/"]),
-    ("serde_json", &["engine/", "parsers/ci/", "report/"]),
+    (
+        "serde_json",
+        &["engine/", "parsers/ci/", "replay/", "report/"],
+    ),
     ("sha2", &["report/html/"]),
     ("stateright", &["engine/cas/check/", "engine/ha/check/"]),
     ("tar", &["intake/archives/"]),
