@@ -57,6 +57,20 @@ pub(crate) fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
         .min(outer.len())
 }
 
+/// The lines of a text without their `\n`, as `split` has them: what follows the last end is one more.
+pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let (line, after) = match memchr::memchr(b'\n', text) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
+        rest = after;
+        Some(line)
+    })
+}
+
 /// Where a record stands: the citation of every number in every report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locator {

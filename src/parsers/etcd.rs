@@ -10,7 +10,7 @@
 //! The first two stand in one file. The source is the package in each form, so that a signal fits all of them; the message
 //! of zap reaches to the line's end, with its fields as they are written.
 
-use super::json::{Pairs, message_to_end};
+use super::json::{message_to_end, pairs};
 use super::{Spec, head};
 use crate::record::Record;
 use crate::time::{SECOND, Timestamp};
@@ -129,7 +129,7 @@ fn parse_json<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         return None;
     }
     let mut record = Record::bare(line, rest);
-    for (key, value) in Pairs::of(line) {
+    for (key, value) in pairs(line) {
         match key {
             b"level" => record.level = head::level(value).unwrap_or(Level::None),
             b"ts" => {

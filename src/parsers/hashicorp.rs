@@ -8,7 +8,7 @@
 //!
 //! The message of the JSON form reaches to the line's end, with its fields as they are written.
 
-use super::json::{Pairs, message_to_end};
+use super::json::{message_to_end, pairs};
 use super::{Spec, head};
 use crate::record::Record;
 use crate::time::Timestamp;
@@ -74,7 +74,7 @@ fn parse_json<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         return None;
     }
     let mut record = Record::bare(line, rest);
-    for (key, value) in Pairs::of(line) {
+    for (key, value) in pairs(line) {
         match key {
             b"@level" => record.level = head::level(value).unwrap_or(Level::None),
             b"@message" => record.message = message_to_end(line, value),

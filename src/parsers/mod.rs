@@ -15,7 +15,8 @@ mod etcd;
 pub mod exception;
 mod hashicorp;
 mod head;
-mod json;
+pub(crate) mod json;
+mod kafka;
 mod mongo;
 mod nats;
 mod nuraft;
@@ -28,12 +29,13 @@ mod tikv;
 pub mod wal;
 mod zookeeper;
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::fmt;
 
 pub use spec::{Absence, Spec};
 
-use crate::record::Record;
+use crate::record::{Record, split_lines};
 use crate::time::Timestamp;
 use exception::Exception;
 
@@ -58,6 +60,7 @@ pub const FORMATS: &[Format] = &[
     Format(&mongo::SPEC),
     Format(&cockroach::SPEC),
     Format(&tikv::SPEC),
+    Format(&kafka::SPEC),
     Format(&tables::line::SPEC),
 ];
 
@@ -150,6 +153,15 @@ impl Format {
             .then(|| String::from_utf8_lossy(first).into_owned())
     }
 
+    /// The node that the text of the records in a sample names as the one that writes them, if it names one only: for lines that
+    /// somebody pasted, which nothing else says the node of.
+    pub fn only_writer(self, sample: &[u8]) -> Option<String> {
+        let writer = self.0.writer?;
+        let mut writers = sample_lines(sample).filter_map(writer);
+        let first = writers.next()?;
+        writers.all(|node| node == first).then_some(first)
+    }
+
     /// How many lines of a sample it claims.
     fn claims(self, sample: &[u8]) -> usize {
         match self.0.claims {
@@ -198,6 +210,38 @@ pub fn sniff(sample: &[u8], declared: &[Format]) -> Option<Format> {
     claimed(sample, declared).map(|(_, format)| format)
 }
 
+/// A file's first bytes, and what the formats claim of them: asked often, found once.
+pub struct Sample<'s> {
+    /// The bytes.
+    pub bytes: &'s [u8],
+    /// The formats that a rules file declares.
+    pub declared: &'s [Format],
+    claimed: OnceCell<Option<(usize, Format)>>,
+}
+
+impl<'s> Sample<'s> {
+    /// A sample of which nothing was asked yet.
+    pub fn new(bytes: &'s [u8], declared: &'s [Format]) -> Self {
+        Self {
+            bytes,
+            declared,
+            claimed: OnceCell::new(),
+        }
+    }
+
+    /// The format that claims most of its lines, and how many; `None` if none claims any.
+    pub fn claimed(&self) -> Option<(usize, Format)> {
+        *self
+            .claimed
+            .get_or_init(|| claimed(self.bytes, self.declared))
+    }
+
+    /// The format that claims most of its lines.
+    pub fn format(&self) -> Option<Format> {
+        self.claimed().map(|(_, format)| format)
+    }
+}
+
 /// The format that claims most lines of a sample, and how many; `None` if none claims any.
 pub fn claimed(sample: &[u8], declared: &[Format]) -> Option<(usize, Format)> {
     let mut best: Option<(usize, Format)> = None;
@@ -212,9 +256,7 @@ pub fn claimed(sample: &[u8], declared: &[Format]) -> Option<(usize, Format)> {
 
 /// The lines of a sample, without their ends; a last line that the sample cuts is included.
 fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    sample
-        .split(|&b| b == b'\n')
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    split_lines(sample).map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 /// A line that is a record of its own, without a stamp, a level or a source.

@@ -7,7 +7,7 @@
 //!
 //! The message of the JSON form reaches to the line's end, with its attributes as they are written.
 
-use super::json::{Pairs, message_to_end};
+use super::json::{message_to_end, pairs};
 use super::{Spec, head};
 use crate::record::Record;
 use crate::time::Timestamp;
@@ -76,7 +76,7 @@ fn parse_json<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         utc: time.is_some_and(|(_, utc, _)| utc),
         ..Record::bare(line, rest)
     };
-    for (key, value) in Pairs::of(line) {
+    for (key, value) in pairs(line) {
         match key {
             b"s" => record.level = level(value).unwrap_or(Level::None),
             b"c" => record.logger = value,

@@ -39,12 +39,17 @@ pub struct Spec {
     pub(super) stamp: Option<Stamp>,
     /// How many of a sample's lines it claims; its heads unless given.
     pub(super) claims: Option<fn(&[u8]) -> usize>,
+    /// The node that the text of a line names as its writer, where the format's texts do.
+    pub(super) writer: Option<Writer>,
     /// The grammar of a format that a rules file declares.
     pub(super) declared: Option<&'static Declared>,
 }
 
 /// Reads a record from its head's line and the lines after it.
 pub(super) type Parse = for<'a> fn(&'a [u8], &'a [u8]) -> Option<Record<'a>>;
+
+/// Tells the node that a line names as its writer.
+pub(super) type Writer = fn(&[u8]) -> Option<String>;
 
 /// Reads the stamp of a head.
 pub(super) type Stamp = fn(&[u8]) -> Option<Timestamp>;
@@ -78,6 +83,7 @@ impl Spec {
             parse,
             stamp: None,
             claims: None,
+            writer: None,
             declared: None,
         }
     }

@@ -13,7 +13,10 @@ use crate::time::Timestamp;
 use crate::vocab::Level;
 
 /// The servers' log.
-pub(super) static SPEC: Spec = Spec::log("tikv", is_head, parse);
+pub(super) static SPEC: Spec = Spec {
+    writer: Some(store),
+    ..Spec::log("tikv", is_head, parse)
+};
 
 fn is_head(line: &[u8]) -> bool {
     // `[2026/06/08 01:12:26.417 +00:00] [`
@@ -47,6 +50,15 @@ fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
         logger,
         ..Record::bare(message, rest)
     })
+}
+
+/// The store that a line says it is of: `store-2031`.
+fn store(line: &[u8]) -> Option<String> {
+    const KEY: &[u8] = b" [store_id=";
+    let at = memchr::memmem::find(line, KEY)? + KEY.len();
+    let id = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
+    let id: String = id.map(|byte| char::from(*byte)).collect();
+    (!id.is_empty() && line.get(at + id.len()) == Some(&b']')).then(|| format!("store-{id}"))
 }
 
 /// The number in the last field, if that is the thread.

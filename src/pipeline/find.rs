@@ -8,7 +8,7 @@ use super::tables;
 use super::wrapped::{self, Wrapped};
 use crate::intake::{self, Artifact, Block, BlockReader, Bounds, Limits};
 use crate::layout::Choice;
-use crate::parsers::{Format, sniff};
+use crate::parsers::{Format, Sample};
 use crate::record::Record;
 use crate::rules::RuleBase;
 use crate::signals::Subject;
@@ -55,17 +55,19 @@ pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, E
         _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
     };
     let (sample, _) = artifact.sample()?;
-    if let Some(export) = tables::export(artifact, &sample, &rules.formats) {
+    let sample = Sample::new(&sample, &rules.formats);
+    if let Some(export) = tables::export(artifact, &sample) {
         return in_table(artifact, &export, line)?
             .ok_or_else(|| fault("the line belongs to no row"));
     }
-    let logs = wrapped::logs(artifact, &sample, false, &rules.formats);
+    let logs = wrapped::logs(artifact, &sample, false);
     if !logs.is_empty() {
         return in_logs(artifact, &logs, line)?
             .ok_or_else(|| fault("the line belongs to no record"));
     }
-    let format =
-        sniff(&sample, &rules.formats).ok_or_else(|| fault("the file is of no known format"))?;
+    let format = sample
+        .format()
+        .ok_or_else(|| fault("the file is of no known format"))?;
     let (reader, _) = artifact.open()?;
     let mut blocks = BlockReader::new(
         reader,
@@ -123,10 +125,9 @@ fn in_table(
     let (reader, _) = artifact.open()?;
     let mut nearest = None;
     let mut blocks = TableReader::new(reader, export.form, table, Limits::default());
+    // Records of an export are given in the order of their stamps.
     while let Some(block) = blocks.next(Vec::new()) {
-        if !come_nearer(&block, format, line, &mut nearest) {
-            break;
-        }
+        come_nearer(&block, format, line, &mut nearest);
     }
     Ok(nearest)
 }

@@ -170,18 +170,19 @@ impl Looked {
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
         plan_logs(read.flat_map(|(artifact, seen)| {
-            let source = move |stream, place: &Place, format, is_excerpt| {
+            let source = move |stream, place: &Place, format, is_excerpt, is_wrapped| {
                 let source = Source {
                     artifact,
                     stream,
                     format,
                     coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
+                    is_wrapped,
                     is_excerpt,
                 };
                 (place.clone(), source)
             };
             let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let plain = plain.map(|format| source(0, &seen.place, format, false));
+            let plain = plain.map(|format| source(0, &seen.place, format, false, false));
             let logs = seen.logs.iter().enumerate();
             let wrapped = logs.filter_map(move |(stream, log)| {
                 Some(source(
@@ -189,6 +190,7 @@ impl Looked {
                     log.place.as_ref()?,
                     log.format,
                     log.is_excerpt,
+                    !log.layers.is_empty(),
                 ))
             });
             plain.into_iter().chain(wrapped)
@@ -212,7 +214,7 @@ impl Looked {
         )
     }
 
-    /// Opens an artifact with results of tests.
+    /// Opens an artifact from its beginning.
     pub(super) fn open_tests(&self, artifact: usize) -> Result<Box<dyn io::Read + Send>, String> {
         let opened = self.artifacts[artifact].artifact.open();
         let (reader, _) = opened.map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
@@ -230,11 +232,14 @@ impl Looked {
         let parts = u64::try_from(seen.logs.len()).unwrap_or(1).max(1);
         let part = seen.artifact.bytes / parts;
         progress.done.fetch_add(part, Ordering::Relaxed);
-        let (reader, _) = seen
-            .artifact
-            .open()
-            .map_err(|error| fault(ProblemKind::Unreadable, &error).detail)?;
-        let bound = seen.format.and_then(|format| format.spec().head_bytes);
+        self.open_again(source)
+    }
+
+    /// Opens an artifact that the progress counts already.
+    pub(super) fn open_again(&self, source: Source) -> Result<Box<dyn io::Read + Send>, String> {
+        let reader = self.open_tests(source.artifact)?;
+        let format = self.artifacts[source.artifact].format;
+        let bound = format.and_then(|format| format.spec().head_bytes);
         Ok(match bound {
             Some(bytes) => Box::new(io::Read::take(reader, bytes)),
             None => reader,
@@ -243,6 +248,12 @@ impl Looked {
 }
 
 impl Looked {
+    /// An artifact and the logs in it, if they are wrapped.
+    pub(super) fn logs_in(&self, artifact: usize) -> (&Artifact, &[Wrapped]) {
+        let seen = &self.artifacts[artifact];
+        (&seen.artifact, &seen.logs)
+    }
+
     /// How a log is wrapped; `None` if it is not.
     pub(super) fn wrapped(&self, source: Source) -> Option<&Wrapped> {
         self.artifacts[source.artifact].logs.get(source.stream)

@@ -8,6 +8,7 @@ mod inputs;
 mod places;
 mod reader;
 mod run;
+mod sharing;
 mod sniffing;
 mod tables;
 mod tests;

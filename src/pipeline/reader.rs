@@ -1,10 +1,12 @@
-//! The blocks of one node's logs, one after another, the err.log side by side with its main log.
+//! The blocks of one node's logs, one after another, the err.log side by side with its main log; and of nodes whose logs
+//! share a file, in turn.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::Progress;
 use super::inputs::Looked;
+use super::sharing::{Files, SharedLog};
 use crate::intake::{Block, BlockReader, Limits, Role};
 use crate::parsers::Format;
 use crate::streams::{Log, Source, Stream};
@@ -44,9 +46,59 @@ pub(super) struct Work {
     pub(super) block: Block,
 }
 
+/// Reads the logs of nodes that are read together.
+pub(super) struct GroupReader<'p> {
+    nodes: Vec<NodeReader<'p>>,
+    /// The node whose turn it is, and how many steps of each were given.
+    turn: usize,
+    given: Vec<u64>,
+}
+
+impl<'p> GroupReader<'p> {
+    pub(super) fn new(nodes: Vec<NodeReader<'p>>) -> Self {
+        Self {
+            turn: 0,
+            given: vec![0; nodes.len()],
+            nodes,
+        }
+    }
+
+    /// The next step of some node: which node, the step's number among the node's, and the step; `None` when all are read.
+    pub(super) fn next(&mut self, buffer: Vec<u8>) -> Option<(usize, u64, Step)> {
+        loop {
+            let mut waiting = None;
+            let count = self.nodes.len();
+            for at in (0..count).map(|at| (self.turn + at) % count) {
+                match self.nodes[at].state() {
+                    State::Ready => {
+                        self.turn = at + 1;
+                        let step = self.nodes[at].next(buffer)?;
+                        self.given[at] += 1;
+                        return Some((at, self.given[at] - 1, step));
+                    }
+                    State::Waits => waiting = waiting.or(Some(at)),
+                    State::Ended => {}
+                }
+            }
+            // Where nobody has what he needs, the file is read on; what it gives may be another one's.
+            self.nodes[waiting?].advance();
+        }
+    }
+}
+
+/// Whether a node's reader can go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// For a log in a file that others share.
+    Waits,
+    Ended,
+}
+
 /// Reads the logs of one node.
 pub(super) struct NodeReader<'p> {
     looked: &'p Looked,
+    files: &'p Files<'p>,
     progress: &'p Progress,
     limits: Limits,
     logs: VecDeque<Log>,
@@ -72,18 +124,21 @@ struct Side {
 enum Blocks {
     Plain(Box<BlockReader>),
     Wrapped(Box<StreamReader>),
+    Shared(SharedLog),
     Table(Box<TableReader>),
 }
 
 impl<'p> NodeReader<'p> {
     pub(super) fn new(
         looked: &'p Looked,
+        files: &'p Files<'p>,
         progress: &'p Progress,
         limits: Limits,
         logs: Vec<Log>,
     ) -> Self {
         Self {
             looked,
+            files,
             progress,
             limits,
             logs: logs.into(),
@@ -92,44 +147,86 @@ impl<'p> NodeReader<'p> {
         }
     }
 
-    /// The next step; `None` when the node's logs are read.
-    pub(super) fn next(&mut self, buffer: Vec<u8>) -> Option<Step> {
-        loop {
-            if let Some(step) = self.queued.pop_front() {
-                return Some(step);
-            }
-            let next = || self.logs.pop_front().map(Pair::new);
-            let mut pair = self.current.take().or_else(next)?;
-            for (_, side) in &mut pair.sides {
-                self.prepare(side);
-            }
-            let Some(at) = pair.earliest() else {
-                self.queued.push_back(Step::LogEnded);
-                continue;
-            };
-            let (hashed, viewed) = (pair.hashed, pair.viewed);
-            let (role, side) = &mut pair.sides[at];
-            let step = self.block(side, *role, (hashed, viewed), buffer);
-            self.current = Some(pair);
+    /// Whether there is a step, or how it can be had.
+    fn state(&mut self) -> State {
+        if !self.queued.is_empty() {
+            return State::Ready;
+        }
+        if self.current.is_none() {
+            self.current = self.logs.pop_front().map(Pair::new);
+        }
+        let Some(mut pair) = self.current.take() else {
+            return State::Ended;
+        };
+        for (_, side) in &mut pair.sides {
+            self.prepare(side);
+        }
+        let waits = pair.waiting().is_some();
+        self.current = Some(pair);
+        if waits && self.queued.is_empty() {
+            State::Waits
+        } else {
+            State::Ready
+        }
+    }
+
+    /// Reads on in the file that it waits for.
+    fn advance(&mut self) {
+        if let Some(log) = self.current.as_ref().and_then(Pair::waiting) {
+            log.advance();
+        }
+    }
+
+    /// The next step, if there is one.
+    fn next(&mut self, buffer: Vec<u8>) -> Option<Step> {
+        if let Some(step) = self.queued.pop_front() {
             return Some(step);
         }
+        let mut pair = self.current.take()?;
+        let Some(at) = pair.earliest() else {
+            return Some(Step::LogEnded);
+        };
+        let (hashed, viewed) = (pair.hashed, pair.viewed);
+        let (role, side) = &mut pair.sides[at];
+        let step = self.block(side, *role, (hashed, viewed), buffer);
+        self.current = Some(pair);
+        Some(step)
     }
 
     /// Opens the side's next piece if none is open.
     fn prepare(&mut self, side: &mut Side) {
+        let let_go = match &side.open {
+            Some((source, Blocks::Shared(log))) if log.is_let_go() => {
+                Some((*source, self.files.alone(*source, log)))
+            }
+            Some(_) | None => None,
+        };
+        if let Some((source, alone)) = let_go {
+            side.open = None;
+            self.opened(side, source, alone.map(|it| Blocks::Wrapped(Box::new(it))));
+        }
         while side.open.is_none() {
             let Some(source) = side.pieces.pop_front() else {
                 return;
             };
-            match self.looked.open(source, self.progress) {
-                Ok(reader) => {
-                    side.open = Some((source, self.blocks(source, reader)));
-                }
-                Err(error) => self.queued.push_back(Step::Ended {
-                    artifact: source.artifact,
-                    error: Some(error),
-                }),
-            }
+            let blocks = match self.files.log(source) {
+                Some(log) => log.map(Blocks::Shared),
+                None => self
+                    .looked
+                    .open(source, self.progress)
+                    .map(|reader| self.blocks(source, reader)),
+            };
+            self.opened(side, source, blocks);
+        }
+    }
+
+    fn opened(&mut self, side: &mut Side, source: Source, blocks: Result<Blocks, String>) {
+        match blocks {
+            Ok(blocks) => side.open = Some((source, blocks)),
+            Err(error) => self.queued.push_back(Step::Ended {
+                artifact: source.artifact,
+                error: Some(error),
+            }),
         }
     }
 
@@ -191,6 +288,7 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.next(buffer),
             Self::Wrapped(reader) => reader.next(buffer),
+            Self::Shared(log) => log.next(buffer),
             Self::Table(reader) => reader.next(buffer),
         }
     }
@@ -199,6 +297,7 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.peek(stamp),
             Self::Wrapped(reader) => reader.peek(stamp),
+            Self::Shared(log) => log.peek(stamp),
             Self::Table(reader) => reader.peek(stamp),
         }
     }
@@ -207,6 +306,7 @@ impl Blocks {
         match self {
             Self::Plain(reader) => reader.take_error(),
             Self::Wrapped(reader) => reader.take_error(),
+            Self::Shared(log) => log.error(),
             Self::Table(reader) => reader.take_error(),
         }
     }
@@ -227,6 +327,16 @@ impl Pair {
             hashed,
             viewed,
         }
+    }
+
+    /// A log in a shared file that has nothing yet.
+    fn waiting(&self) -> Option<&SharedLog> {
+        let open = self.sides.iter().filter_map(|(_, side)| side.open.as_ref());
+        let mut shared = open.filter_map(|(_, blocks)| match blocks {
+            Blocks::Shared(log) => Some(log),
+            Blocks::Plain(_) | Blocks::Wrapped(_) | Blocks::Table(_) => None,
+        });
+        shared.find(|log| !log.is_ready())
     }
 
     /// The side whose next stamp is the earliest, of equal ones the first.

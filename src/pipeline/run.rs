@@ -2,7 +2,8 @@
 //!
 //! Every node's blocks are read in order by one task at a time, scanned by any thread, and folded in the order of
 //! reading by one task at a time. So a thread unpacks while others scan, and what comes out depends on the input alone.
-//! What is in flight is bounded per node, and so is the number of nodes at work.
+//! Nodes whose logs share a file are read together, a block of one and a block of another, so that the file is read once.
+//! What is in flight is bounded per group of nodes, and so is the number of groups at work.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,14 +13,15 @@ use rayon::{Scope, ThreadPool};
 
 use super::folding::{Done, Folding};
 use super::inputs::{Looked, NodeScan};
-use super::reader::{NodeReader, Step, Work};
+use super::reader::{GroupReader, NodeReader, Step, Work};
+use super::sharing::{Files, groups, is_shared};
 use super::{Plan, Progress};
 use crate::rules::RuleBase;
 use crate::scan::{BlockContext, Grep, Scanner};
 use crate::signals::tally::Watch;
 use crate::streams::{FoldRules, Log, Scanned};
 
-/// Blocks of one node between reading and folding: enough to keep the threads busy, few enough to stay small.
+/// Blocks of one group between reading and folding: enough to keep the threads busy, few enough to stay small.
 const IN_FLIGHT: usize = 6;
 
 /// Scans all logs; one result per node, by run and node.
@@ -46,6 +48,7 @@ pub(super) fn scan(
         counters: &rules.counters,
         counters_of: &rules.counters_of,
         stalls: &rules.stalls,
+        paired: &rules.paired,
         subjects_max: plan.subjects_max,
         start: rules.environment.start_signal(),
         listed: plan.listing.map(|l| (l.signal, l.records_max)),
@@ -58,21 +61,29 @@ pub(super) fn scan(
             .or_default()
             .push(log);
     }
-    let tasks: Vec<NodeTask<'_>> = by_node
-        .into_iter()
-        .map(|((run, node), logs)| {
-            let tally = fold_rules.tally(&run, &node);
-            let folding = Folding::new(fold_rules, tally, &logs);
-            NodeTask {
-                reader: Mutex::new(Reading {
-                    reader: NodeReader::new(looked, progress, plan.limits, logs),
-                    next: 0,
-                }),
-                state: Mutex::new(State::default()),
-                folding: Mutex::new(folding),
-            }
-        })
-        .collect();
+    let files = Files::new(looked, progress, plan.limits);
+    let by_node: Vec<((String, String), Vec<Log>)> = by_node.into_iter().collect();
+    let grouped = groups(
+        by_node.iter().map(|(_, logs)| logs.as_slice()),
+        |artifact| is_shared(looked, artifact, plan.limits),
+    );
+    let mut by_node: Vec<_> = by_node.into_iter().map(Some).collect();
+    let mut node = |at: usize| {
+        let ((run, node), logs) = by_node[at].take()?;
+        let tally = fold_rules.tally(&run, &node);
+        let folding = Folding::new(fold_rules, tally, &logs);
+        let reader = NodeReader::new(looked, &files, progress, plan.limits, logs);
+        Some((reader, NodeTask::new(at, folding)))
+    };
+    let group = |nodes: Vec<usize>| {
+        let (readers, nodes) = nodes.into_iter().filter_map(&mut node).unzip();
+        Group {
+            reader: Mutex::new(GroupReader::new(readers)),
+            state: Mutex::default(),
+            nodes,
+        }
+    };
+    let tasks: Vec<Group<'_>> = grouped.into_iter().map(group).collect();
     let started = AtomicUsize::new(0);
     work(
         pool,
@@ -82,21 +93,15 @@ pub(super) fn scan(
             started: &started,
         },
     );
-    tasks
-        .into_iter()
-        .map(|task| {
-            task.folding
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner)
-                .finish()
-        })
-        .collect()
+    let mut nodes: Vec<NodeTask<'_>> = tasks.into_iter().flat_map(|group| group.nodes).collect();
+    nodes.sort_by_key(|node| node.at);
+    nodes.into_iter().map(NodeTask::finish).collect()
 }
 
 /// Does all the reading, scanning and folding.
 fn work(pool: &ThreadPool, shared: Shared<'_, '_>) {
     pool.scope(|scope| {
-        // One more node than threads: where one waits for its reader, another has work.
+        // One more group than threads: where one waits for its reader, another has work.
         for _ in 0..=pool.current_num_threads() {
             shared.start_next(scope);
         }
@@ -105,20 +110,16 @@ fn work(pool: &ThreadPool, shared: Shared<'_, '_>) {
 
 #[derive(Clone, Copy)]
 struct Shared<'t, 'e> {
-    tasks: &'t [NodeTask<'e>],
+    tasks: &'t [Group<'e>],
     scanner: Scanner<'e>,
     started: &'t AtomicUsize,
 }
 
-struct NodeTask<'e> {
-    reader: Mutex<Reading<'e>>,
+/// Nodes that are read together; most are alone.
+struct Group<'e> {
+    reader: Mutex<GroupReader<'e>>,
     state: Mutex<State>,
-    folding: Mutex<Folding<'e>>,
-}
-
-struct Reading<'e> {
-    reader: NodeReader<'e>,
-    next: u64,
+    nodes: Vec<NodeTask<'e>>,
 }
 
 /// What is between reading and folding.
@@ -126,55 +127,78 @@ struct Reading<'e> {
 struct State {
     /// Steps that are read and not folded.
     in_flight: usize,
-    /// Scanned steps that wait for their turn.
-    ready: BTreeMap<u64, Done>,
-    /// The step to fold next.
-    turn: u64,
-    folding: bool,
     reading: bool,
     ended: bool,
     buffers: Vec<Vec<u8>>,
 }
 
+struct NodeTask<'e> {
+    /// Where it is among all nodes.
+    at: usize,
+    steps: Mutex<Steps>,
+    folding: Mutex<Folding<'e>>,
+}
+
+/// The steps of a node that are to be folded.
+#[derive(Default)]
+struct Steps {
+    /// Scanned steps that wait for their turn.
+    ready: BTreeMap<u64, Done>,
+    /// The step to fold next.
+    turn: u64,
+    folding: bool,
+}
+
+impl<'e> NodeTask<'e> {
+    fn new(at: usize, folding: Folding<'e>) -> Self {
+        Self {
+            at,
+            steps: Mutex::default(),
+            folding: Mutex::new(folding),
+        }
+    }
+
+    fn finish(self) -> NodeScan {
+        self.folding
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .finish()
+    }
+}
+
 impl<'t, 'e> Shared<'t, 'e> {
-    /// Starts the next node that no one has started.
+    /// Starts the next group that no one has started.
     fn start_next<'s>(self, scope: &Scope<'s>)
     where
         't: 's,
         'e: 's,
     {
-        if let Some(task) = self.tasks.get(self.started.fetch_add(1, Ordering::Relaxed)) {
-            lock(&task.state).reading = true;
-            scope.spawn(move |scope| self.read(scope, task));
+        if let Some(group) = self.tasks.get(self.started.fetch_add(1, Ordering::Relaxed)) {
+            lock(&group.state).reading = true;
+            scope.spawn(move |scope| self.read(scope, group));
         }
     }
 
-    /// Reads one step of a node and hands it on; goes on reading while there is room.
-    fn read<'s>(self, scope: &Scope<'s>, task: &'t NodeTask<'e>)
+    /// Reads one step of a group and hands it on; goes on reading while there is room.
+    fn read<'s>(self, scope: &Scope<'s>, group: &'t Group<'e>)
     where
         't: 's,
         'e: 's,
     {
-        let buffer = lock(&task.state).buffers.pop().unwrap_or_default();
-        let (step, number) = {
-            let mut reading = lock(&task.reader);
-            let number = reading.next;
-            reading.next += 1;
-            (reading.reader.next(buffer), number)
-        };
-        let Some(step) = step else {
-            let mut state = lock(&task.state);
+        let buffer = lock(&group.state).buffers.pop().unwrap_or_default();
+        let Some((node, number, step)) = lock(&group.reader).next(buffer) else {
+            let mut state = lock(&group.state);
             state.reading = false;
             state.ended = true;
             drop(state);
             return self.start_next(scope);
         };
         {
-            let mut state = lock(&task.state);
+            let mut state = lock(&group.state);
             state.in_flight += 1;
             state.reading = state.in_flight < IN_FLIGHT;
             if state.reading {
-                scope.spawn(move |scope| self.read(scope, task));
+                scope.spawn(move |scope| self.read(scope, group));
             }
         }
         let done = match step {
@@ -182,7 +206,7 @@ impl<'t, 'e> Shared<'t, 'e> {
             Step::Ended { artifact, error } => Done::Ended { artifact, error },
             Step::LogEnded => Done::LogEnded,
         };
-        self.fold(scope, task, number, done);
+        self.fold(scope, group, &group.nodes[node], (number, done));
     }
 
     fn scan(self, work: Work) -> Done {
@@ -216,34 +240,49 @@ impl<'t, 'e> Shared<'t, 'e> {
     }
 
     /// Puts a step in its place, and folds all whose turn has come unless another thread does.
-    fn fold<'s>(self, scope: &Scope<'s>, task: &'t NodeTask<'e>, number: u64, done: Done)
+    fn fold<'s>(
+        self,
+        scope: &Scope<'s>,
+        group: &'t Group<'e>,
+        node: &'t NodeTask<'e>,
+        (number, done): (u64, Done),
+    ) where
+        't: 's,
+        'e: 's,
+    {
+        let mut steps = lock(&node.steps);
+        steps.ready.insert(number, done);
+        if steps.folding {
+            return;
+        }
+        steps.folding = true;
+        loop {
+            let turn = steps.turn;
+            let Some(done) = steps.ready.remove(&turn) else {
+                break;
+            };
+            drop(steps);
+            let buffer = lock(&node.folding).take(done);
+            self.folded(scope, group, buffer);
+            steps = lock(&node.steps);
+            steps.turn += 1;
+        }
+        steps.folding = false;
+    }
+
+    /// A step is done: there may be room to read on.
+    fn folded<'s>(self, scope: &Scope<'s>, group: &'t Group<'e>, buffer: Option<Vec<u8>>)
     where
         't: 's,
         'e: 's,
     {
-        let mut state = lock(&task.state);
-        state.ready.insert(number, done);
-        if state.folding {
-            return;
+        let mut state = lock(&group.state);
+        state.buffers.extend(buffer);
+        state.in_flight -= 1;
+        if !state.reading && !state.ended {
+            state.reading = true;
+            scope.spawn(move |scope| self.read(scope, group));
         }
-        state.folding = true;
-        loop {
-            let turn = state.turn;
-            let Some(done) = state.ready.remove(&turn) else {
-                break;
-            };
-            drop(state);
-            let buffer = lock(&task.folding).take(done);
-            state = lock(&task.state);
-            state.buffers.extend(buffer);
-            state.turn += 1;
-            state.in_flight -= 1;
-            if !state.reading && !state.ended {
-                state.reading = true;
-                scope.spawn(move |scope| self.read(scope, task));
-            }
-        }
-        state.folding = false;
     }
 }
 

@@ -5,7 +5,8 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::{Format, ci, claimed, sniff};
+use crate::parsers::{Format, Sample, ci};
+use crate::record::split_lines;
 use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
 
@@ -41,22 +42,21 @@ const DOCUMENTS: &[&str] = &[
 pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format]) -> Sniffed {
     match artifact.sample() {
         Ok((sample, encoding)) => {
-            let form = ci::sniff(&sample);
+            let sample = Sample::new(&sample, declared);
+            let form = ci::sniff(sample.bytes);
             let form = form.filter(|spec| for_tests || !spec.form.stands_in_logs());
             let (form, other) = match form {
                 // Results of tests quote logs and tables; what a soak or a dying server prints is both.
-                Some(spec) if !spec.form.stands_in_logs() => {
-                    job_log(artifact, &sample, encoding, declared)
-                        .filter(|_| spec.form == ci::Form::ActionsLog)
-                        .map_or((form, Sniffed::unknown(encoding)), |log| {
-                            (form.filter(|_| for_tests), log)
-                        })
-                }
-                _ => (form, log_or_table(artifact, &sample, encoding, declared)),
+                Some(spec) if !spec.form.stands_in_logs() => job_log(artifact, &sample, encoding)
+                    .filter(|_| spec.form == ci::Form::ActionsLog)
+                    .map_or((form, Sniffed::unknown(encoding)), |log| {
+                        (form.filter(|_| for_tests), log)
+                    }),
+                _ => (form, log_or_table(artifact, &sample, encoding)),
             };
             let start = match other.export {
                 Some(_) => Vec::new(),
-                None => sample[..sample.len().min(START_BYTES)].to_vec(),
+                None => sample.bytes[..sample.bytes.len().min(START_BYTES)].to_vec(),
             };
             Sniffed {
                 form,
@@ -72,53 +72,44 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
 }
 
 /// The log that a job's log or a container's holds, if most of its lines are one's: nothing else tells the two apart.
-fn job_log(
-    artifact: &Artifact,
-    sample: &[u8],
-    encoding: Encoding,
-    declared: &[Format],
-) -> Option<Sniffed> {
+fn job_log(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Option<Sniffed> {
     let is_document = is_document(&artifact.path);
-    let logs = wrapped::logs(artifact, sample, is_document, declared);
+    let logs = wrapped::logs(artifact, sample, is_document);
     let format = match logs.first() {
         Some(log) => log.format,
         // A system's own stamps may be like a job's.
         None if is_document => return None,
         None => {
-            let (heads, format) = claimed(sample, declared)?;
-            let lines = sample.split(|byte| *byte == b'\n');
+            let (heads, format) = sample.claimed()?;
+            let lines = split_lines(sample.bytes);
             let lines = lines.filter(|line| !line.is_empty()).count();
             (2 * heads > lines).then_some(format)?
         }
     };
     Some(Sniffed {
         format: Some(format),
-        node: format.only_node(sample),
+        node: format.only_node(sample.bytes),
         logs,
         ..Sniffed::unknown(encoding)
     })
 }
 
 /// The log or the table that begins with a sample.
-fn log_or_table(
-    artifact: &Artifact,
-    sample: &[u8],
-    encoding: Encoding,
-    declared: &[Format],
-) -> Sniffed {
+fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Sniffed {
     let is_document = is_document(&artifact.path);
-    let export = tables::export(artifact, sample, declared);
+    let export = tables::export(artifact, sample);
     if export.as_ref().is_some_and(Export::is_sure) {
         return exported(export, encoding);
     }
-    let logs = wrapped::logs(artifact, sample, is_document, declared);
+    let logs = wrapped::logs(artifact, sample, is_document);
     if logs.is_empty() && export.as_ref().is_some_and(|it| it.table.is_some()) {
         return exported(export, encoding);
     }
     let turned = || {
-        sniff(sample, declared)
+        sample
+            .format()
             .filter(|_| !is_document)
-            .and_then(|it| wrapped::turned(it, sample))
+            .and_then(|it| wrapped::turned(it, sample.bytes))
     };
     let logs = if logs.is_empty() {
         turned().into_iter().collect()
@@ -127,16 +118,17 @@ fn log_or_table(
     };
     let format = match logs.first() {
         Some(log) => Some(log.format),
-        None => sniff(sample, declared)
+        None => sample
+            .format()
             .filter(|_| !is_document)
-            .or_else(|| empty_log(artifact, sample)),
+            .or_else(|| empty_log(artifact, sample.bytes)),
     };
     if format.is_none() && export.is_some() {
         return exported(export, encoding);
     }
     Sniffed {
         format,
-        node: format.and_then(|format| format.only_node(sample)),
+        node: format.and_then(|format| format.only_node(sample.bytes)),
         logs,
         unreadable: illegible(artifact, format),
         ..Sniffed::unknown(encoding)
@@ -173,13 +165,16 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase
     if choice.names_segment(name.rsplit('/').next().unwrap_or_default()) {
         return u64::MAX;
     }
+    let sample = Sample::new(start, &rules.formats);
     let is_known = ci::sniff(start).is_some()
-        || tables::is_table(name, start, &rules.formats)
-        || wrapped::is_wrapped(start, &rules.formats);
+        || tables::is_table(name, &sample)
+        || wrapped::is_wrapped(&sample);
     if is_known {
         return u64::MAX;
     }
-    sniff(start, &rules.formats).map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
+    sample
+        .format()
+        .map_or(0, |format| format.spec().head_bytes.unwrap_or(u64::MAX))
 }
 
 /// Whether a file quotes logs and is none: a ticket, a report, a table.

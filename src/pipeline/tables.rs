@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::intake::{Artifact, Names, Place, Role, place_tables};
 use crate::parsers::tables::{Form, Known, Rows, Sniffed, Table, identify, sniff};
-use crate::parsers::{Format, claimed};
+use crate::parsers::{Format, Sample};
 use crate::wrappers::WHOLE_BYTES_MAX;
 
 /// An exported table.
@@ -30,20 +30,22 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Whether a file of that name that begins like this is a table.
-pub(super) fn is_table(name: &str, start: &[u8], declared: &[Format]) -> bool {
-    told(name, start, declared).is_some()
+pub(super) fn is_table(name: &str, sample: &Sample<'_>) -> bool {
+    told(name, sample).is_some()
 }
 
-fn told(name: &str, start: &[u8], declared: &[Format]) -> Option<Sniffed> {
-    let told = sniff(start, name)?;
+fn told(name: &str, sample: &Sample<'_>) -> Option<Sniffed> {
+    let told = sniff(sample.bytes, name)?;
     let is_log = is_drawn(told.form)
-        && claimed(start, declared).is_some_and(|(lines, _)| lines >= LOG_LINES);
+        && sample
+            .claimed()
+            .is_some_and(|(lines, _)| lines >= LOG_LINES);
     (!is_log).then_some(told)
 }
 
 /// The table that a file is.
-pub(super) fn export(artifact: &Artifact, sample: &[u8], declared: &[Format]) -> Option<Export> {
-    let told = told(&artifact.path, sample, declared)?;
+pub(super) fn export(artifact: &Artifact, sample: &Sample<'_>) -> Option<Export> {
+    let told = told(&artifact.path, sample)?;
     let (mut table, mut columns) = (told.table, told.columns);
     if told.form == Form::Parquet {
         // Its columns are named at its end.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
-use crate::parsers::{Format, claimed, sniff};
+use crate::parsers::{Format, Sample, claimed, sniff};
 use crate::record::Lines;
 use crate::time::{MINUTE, Timestamp, Zone};
 use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
@@ -28,6 +29,8 @@ pub(super) struct Wrapped {
     pub(super) clock: Clock,
     /// The file as it would lie if the log were not wrapped, where the wrapper names one.
     pub(super) file: Option<Artifact>,
+    /// The paths of all files whose lines are in its file, where a wrapper names them.
+    paths: Arc<[Vec<u8>]>,
     /// What its log is called beside others of the file.
     name: String,
     /// Lines of its file that are of logs beyond the bound on their number: noted with the first one.
@@ -36,44 +39,50 @@ pub(super) struct Wrapped {
     pub(super) place: Option<Place>,
 }
 
-/// How many lines of a text are of a known format.
-fn claims(sample: &[u8], declared: &[Format]) -> usize {
-    claimed(sample, declared).map_or(0, |(lines, _)| lines)
+/// How many lines of a text, the sample or what stands in it, are of a known format.
+fn claims(text: &[u8], sample: &Sample<'_>) -> usize {
+    let claimed = if std::ptr::eq(text, sample.bytes) {
+        sample.claimed()
+    } else {
+        claimed(text, sample.declared)
+    };
+    claimed.map_or(0, |(lines, _)| lines)
 }
 
 /// Whether a file that begins like this holds wrapped logs.
-pub(super) fn is_wrapped(start: &[u8], declared: &[Format]) -> bool {
-    !detect(start, &|text| claims(text, declared))
+pub(super) fn is_wrapped(sample: &Sample<'_>) -> bool {
+    !detect(sample.bytes, &|text| claims(text, sample))
         .logs
         .is_empty()
 }
 
 /// The logs of a file if it is wrapped; `is_document` if only such a file is believed that is nothing else.
-pub(super) fn logs(
-    artifact: &Artifact,
-    sample: &[u8],
-    is_document: bool,
-    declared: &[Format],
-) -> Vec<Wrapped> {
-    let claims = |text: &[u8]| claims(text, declared);
-    let mut detected = detect(sample, &claims);
+pub(super) fn logs(artifact: &Artifact, sample: &Sample<'_>, is_document: bool) -> Vec<Wrapped> {
+    let claims = |text: &[u8]| claims(text, sample);
+    let mut detected = detect(sample.bytes, &claims);
     if detected.logs.is_empty() || (is_document && !detected.is_most) {
         return Vec::new();
     }
     // The rest of the file may hold further logs.
-    if sample.len() >= SAMPLE_BYTES
+    if sample.bytes.len() >= SAMPLE_BYTES
         && let Ok((reader, _)) = artifact.open()
     {
         detected = survey(reader, detected, &claims);
     }
+    let paths: Arc<[Vec<u8>]> = detected
+        .logs
+        .iter()
+        .filter_map(|log| log.path().map(<[u8]>::to_vec))
+        .collect();
     let logs = detected.logs.into_iter();
-    let logs = logs.filter_map(|log| wrapped(log, declared));
+    let logs = logs.filter_map(|log| wrapped(log, sample.declared));
     let mut logs: Vec<(Wrapped, Option<String>)> = logs.collect();
-    let paths: BTreeSet<String> = logs.iter().filter_map(|(_, path)| path.clone()).collect();
-    let shared = shared_folder(&paths);
+    let named: BTreeSet<String> = logs.iter().filter_map(|(_, path)| path.clone()).collect();
+    let shared = shared_folder(&named);
     for (log, path) in &mut logs {
+        log.paths = Arc::clone(&paths);
         log.file = path.as_ref().map(|path| beside(artifact, &path[shared..]));
-        log.look(sample);
+        log.look(sample.bytes);
     }
     if let Some((first, _)) = logs.first_mut() {
         first.beyond = detected.beyond;
@@ -98,9 +107,13 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
         .map_or_else(String::new, |key| {
             format!("/{}/{}", text(&key.node), text(&key.part))
         });
+    // What is pasted lies in a file that is called whatever its writer liked.
+    let pasted = || log.is_excerpt() && path.is_none();
     let wrapped = Wrapped {
         format,
-        node: named.or_else(|| format.only_node(&log.sample)),
+        node: named
+            .or_else(|| format.only_node(&log.sample))
+            .or_else(|| pasted().then(|| format.only_writer(&log.sample)).flatten()),
         wrapper: log.name(),
         is_excerpt: log.is_excerpt(),
         is_reversed: false,
@@ -110,6 +123,7 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
             Clock::Unknown
         },
         file: None,
+        paths: Arc::default(),
         beyond: Lines::default(),
         name,
         place: None,
@@ -202,6 +216,7 @@ pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
         is_reversed: false,
         clock: Clock::Unknown,
         file: None,
+        paths: Arc::default(),
         beyond: Lines::default(),
         name: String::new(),
         place: None,
@@ -211,6 +226,11 @@ pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
 }
 
 impl Wrapped {
+    /// Whether the oldest line stands first.
+    pub(super) fn is_in_order(&self) -> bool {
+        !self.is_reversed
+    }
+
     /// How it is read.
     pub(super) fn reading(&self, notes_foreign: bool) -> Reading<'_> {
         let format = self.format;
@@ -218,6 +238,7 @@ impl Wrapped {
             layers: &self.layers,
             is_head: Box::new(move |line| format.is_head(line)),
             is_reversed: self.is_reversed,
+            paths: &self.paths,
             notes_foreign,
         }
     }

@@ -6,6 +6,7 @@ pub mod assemble;
 mod axes;
 mod axis;
 mod bug;
+mod clocks;
 mod counts;
 pub mod diff;
 pub mod escape;

@@ -229,11 +229,11 @@ fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{head}: {}", inert(&texts.join(", ")))?;
         }
     }
-    let wordings = signal
-        .templates
-        .iter()
-        .map(|template| template.get_ref().as_str());
-    write_lines("Wordings", wordings, out)?;
+    let wordings: Vec<&str> = signal
+        .wordings()
+        .map(|template| template.get_ref().as_str())
+        .collect();
+    write_lines("Wordings", wordings.into_iter(), out)?;
     write_lines(
         "Is one",
         signal.samples.iter().map(|sample| sample.line.as_str()),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NodeFacts;
+use super::clocks::{Skew, skews};
 use super::condition::Scene;
 use super::coverage::{self, Coverage};
 use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
@@ -13,7 +14,7 @@ use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, versions};
 use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
-use crate::time::Timestamp;
+use crate::time::{DAY, Timestamp, Zone};
 
 /// How many values of a subject a finding names.
 const SUBJECTS_MAX: usize = 10;
@@ -31,6 +32,8 @@ pub struct Conclusions {
     pub not_observable: Vec<NotObservable>,
     /// Balances of the runs that have anything to balance.
     pub balances: Vec<Balance>,
+    /// How far clocks are apart.
+    pub skews: Vec<Skew>,
     /// What no finding explains.
     pub coverage: Coverage,
 }
@@ -83,6 +86,7 @@ impl RuleBase {
             incidents,
             not_observable,
             balances,
+            skews: skews(self, nodes),
             coverage,
         }
     }
@@ -90,7 +94,7 @@ impl RuleBase {
     fn evaluate(&self, rule: &Rule, run: &str, nodes: &[&NodeFacts], findings: &mut Vec<Finding>) {
         let declared = &self.declared.rule[rule.declared];
         let scenes: Vec<Vec<&NodeFacts>> = match declared.per {
-            Scope::Run => vec![nodes.to_vec()],
+            Scope::Run => contemporaries(nodes),
             Scope::Node => nodes.iter().map(|node| vec![*node]).collect(),
         };
         for nodes in scenes {
@@ -369,6 +373,32 @@ fn rule_signals(base: &RuleBase, rule: &Rule) -> BTreeSet<u16> {
         .iter()
         .map(|(_, test)| base.stalls[test.stall].signal);
     counts.chain(stalls).collect()
+}
+
+/// How far apart the logs of two nodes must be to be of no one time: what lies together in a folder may be of several years.
+const APART: i64 = DAY;
+
+/// Nodes whose logs are of one time, each in its place. One without stamps, or with times of day alone, is with the earliest.
+fn contemporaries<'n>(nodes: &[&'n NodeFacts]) -> Vec<Vec<&'n NodeFacts>> {
+    let span = |node: &NodeFacts| node.tally.span.filter(|_| node.zone != Zone::Dateless);
+    let mut spans: Vec<(Timestamp, Timestamp)> =
+        nodes.iter().filter_map(|node| span(node)).collect();
+    spans.sort_unstable();
+    let mut ends: Vec<Timestamp> = Vec::new();
+    for (first, last) in spans {
+        match ends.last_mut() {
+            Some(end) if first.0 - end.0 <= APART => *end = last.max(*end),
+            Some(_) | None => ends.push(last),
+        }
+    }
+    let of = |node: &NodeFacts| {
+        span(node).map_or(0, |(_, last)| ends.partition_point(|end| *end < last))
+    };
+    let groups = (0..ends.len().max(1)).map(|at| {
+        let mine = nodes.iter().filter(|node| of(node) == at);
+        mine.copied().collect()
+    });
+    groups.collect()
 }
 
 /// When it was: the stalls that made the rule fire, or else the counts whose records report it and the silence before.

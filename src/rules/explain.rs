@@ -36,7 +36,7 @@ pub fn trace_record(
     let trace = |&index: &u16| {
         let signal = base.signals.signal(index);
         let checks = if signal.formats.contains(&format) {
-            signal.trace(subject)
+            signal.trace(format, subject)
         } else {
             let names = signal.formats.iter().map(|format| format.spec().name);
             let names: Vec<&str> = names.collect();

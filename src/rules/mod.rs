@@ -3,6 +3,7 @@
 //! This stage interprets data and knows no rule by name. What it needs counted while logs stream (see
 //! [`crate::signals::tally::Counter`]) is compiled from the rules beforehand.
 
+mod clocks;
 mod conclude;
 pub mod condition;
 mod coverage;
@@ -22,6 +23,7 @@ mod versions;
 mod wal;
 mod words;
 
+pub use clocks::{ClockPair, Skew, SkewKind, skews};
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::{Environment, NodeFacts};
@@ -36,7 +38,7 @@ pub use wal::{WAL_MEASURES, WalProblem};
 use crate::parsers::Format;
 use crate::scan::Families;
 use crate::signals::SignalSet;
-use crate::signals::tally::{Counter, NodeTally, StallWatch};
+use crate::signals::tally::{Counter, NodeTally, PairedSide, StallWatch};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
@@ -64,6 +66,10 @@ pub struct RuleBase {
     pub wal_counts: Vec<(usize, schema::WalCountDecl)>,
     /// The stalls that rules ask for.
     pub stalls: Vec<StallWatch>,
+    /// The sides of the pairs by which clocks are compared, and the pairs.
+    pub paired: Vec<PairedSide>,
+    /// Pairs of them.
+    pub clocks: Vec<ClockPair>,
     /// The rules, in the order of declaration.
     pub rules: Vec<Rule>,
     /// The balances.

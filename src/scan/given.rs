@@ -33,13 +33,16 @@ impl Pass<'_, '_> {
             }
             let head = memchr::memchr(b'\n', &self.bytes[from..end]).map_or(end, |n| from + n + 1);
             let head_line = self.scan.lines;
-            let further = lines_of(&self.bytes[head..end]);
-            self.scan.lines += 1 + further;
-            self.scan.continuation_lines += further;
             self.wrapped_at = start.time;
             self.further.clear();
-            if head < end {
-                self.further.push((head, end));
+            self.scan.lines += 1;
+            let mut line = head;
+            while line < end {
+                let past =
+                    memchr::memchr(b'\n', &self.bytes[line..end]).map_or(end, |n| line + n + 1);
+                self.go_on(line, past, false);
+                self.scan.lines += 1;
+                line = past;
             }
             self.record(Head::new(from, head, head_line), end);
         }

@@ -343,6 +343,7 @@ impl LevelTable {
             keys.extend(
                 (0u16..)
                     .zip(&signal.templates)
+                    .filter(|(_, template)| template.is_of(format))
                     .map(|(number, template)| Key {
                         literal: template.key().unwrap_or_default().to_vec(),
                         signal: index,

@@ -8,12 +8,15 @@
 //! name, `{{` a brace. Text after the template's end is free.
 
 use super::{FieldKind, Literal, Span};
+use crate::parsers::Format;
 
 /// A compiled template.
 #[derive(Debug, Clone)]
 pub struct Template {
     pieces: Vec<Piece>,
     source: String,
+    /// The formats whose words it is in; none where those of all its signal's formats are.
+    formats: Vec<Format>,
 }
 
 #[derive(Debug, Clone)]
@@ -98,6 +101,7 @@ impl Template {
         let template = Self {
             pieces,
             source: source.to_owned(),
+            formats: Vec::new(),
         };
         let long_enough = template
             .key()
@@ -107,6 +111,20 @@ impl Template {
         } else {
             Err(TemplateError::NoLiteral)
         }
+    }
+
+    /// The same, for the records of these formats alone; of all where none is given.
+    #[must_use]
+    pub fn only_in(self, formats: &[Format]) -> Self {
+        Self {
+            formats: formats.to_vec(),
+            ..self
+        }
+    }
+
+    /// Whether records of a format may be in its words.
+    pub fn is_of(&self, format: Format) -> bool {
+        self.formats.is_empty() || self.formats.contains(&format)
     }
 
     /// The template as written.

@@ -1,6 +1,7 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
 use super::{At, Literal, LoggerPattern, RowPattern, Signal, Span, Subject, Template};
+use crate::parsers::Format;
 use crate::parsers::tables::cell;
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;
@@ -31,8 +32,8 @@ fn row_checks(row: &RowPattern, message: &[u8]) -> Vec<Check> {
 }
 
 impl Signal {
-    /// All checks of a record, up to the first that decides against it.
-    pub fn trace(&self, subject: Subject<'_, '_>) -> Vec<Check> {
+    /// All checks of a record of a format, up to the first that decides against it.
+    pub fn trace(&self, format: Format, subject: Subject<'_, '_>) -> Vec<Check> {
         let mut checks = Vec::new();
         let outer = [
             self.check_level(subject),
@@ -52,7 +53,7 @@ impl Signal {
         if self.templates.is_empty() {
             return checks;
         }
-        checks.push(self.check_text(subject));
+        checks.push(self.check_text(format, subject));
         let ruled_out = |text: &&Literal| text.is_in(self.searched(subject));
         if let Some(text) = self.unless.iter().find(ruled_out) {
             checks.push(Check {
@@ -132,7 +133,7 @@ impl Signal {
         })
     }
 
-    fn check_text(&self, subject: Subject<'_, '_>) -> Check {
+    fn check_text(&self, format: Format, subject: Subject<'_, '_>) -> Check {
         let text = if self.deep {
             subject.whole
         } else {
@@ -142,7 +143,8 @@ impl Signal {
             (At::Exception, Some(exception)) => exception.text_at,
             (At::Start | At::Anywhere | At::Exception, _) => 0,
         };
-        for template in &self.templates {
+        let templates = || self.templates.iter().filter(|it| it.is_of(format));
+        for template in templates() {
             let mut fields = [Span::default(); FIELDS_MAX];
             let fits = match self.at {
                 At::Anywhere => template.match_anywhere(text, start, &mut fields),
@@ -155,10 +157,7 @@ impl Signal {
                 };
             }
         }
-        let missed = self
-            .templates
-            .iter()
-            .map(|template| template.first_missing(text, start));
+        let missed = templates().map(|template| template.first_missing(text, start));
         // The wording that goes furthest is the one that was meant.
         let furthest = missed.max_by_key(|(matched, _)| *matched);
         let (_, missing) = furthest.unwrap_or_default();

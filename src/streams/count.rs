@@ -3,9 +3,13 @@
 use std::cell::LazyCell;
 
 use super::{FoldRules, Scanned};
-use crate::record::Locator;
+use crate::parsers::tables::{Rows, cell, known};
+use crate::record::{Locator, Record};
 use crate::scan::Entry;
-use crate::signals::tally::{Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, NodeTally};
+use crate::signals::tally::{
+    Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, ExportedName, ExportedValue, MARKS_MAX,
+    NodeTally,
+};
 use crate::signals::{Signal, TallyKind};
 use crate::time::Timestamp;
 use crate::vocab::Lsn;
@@ -74,6 +78,12 @@ pub(super) fn count(
         if let Some(time) = time {
             let evidence = || Evidence::clone(&evidence);
             tally.stalls[at].see(watch, values, time, evidence, rules.subjects_max);
+        }
+    }
+    let sides = rules.paired.iter().enumerate();
+    for (at, side) in sides.filter(|(_, side)| side.signal == index) {
+        if let Some(time) = time {
+            tally.paired.entry(at).or_default().add(side, values, time);
         }
     }
     for &at in &rules.counters_of[usize::from(index)] {
@@ -195,4 +205,42 @@ fn shown(line: &[u8], bytes_max: usize) -> String {
         text.push('…');
     }
     text
+}
+
+/// The counter that a row of a table of counters holds.
+pub(super) fn counter_of(
+    table: &str,
+    record: &Record<'_>,
+) -> Option<(ExportedName, ExportedValue)> {
+    let Rows::Counters { name, code } = known(table)?.rows else {
+        return None;
+    };
+    let text = |column: &str| String::from_utf8_lossy(cell(record.message, column)).into_owned();
+    let name = name
+        .iter()
+        .map(|column| text(column))
+        .find(|it| !it.is_empty())?;
+    let value = text("value");
+    let value = value.parse().ok().or_else(|| whole(&value))?;
+    let name = ExportedName {
+        table: table.to_owned(),
+        name,
+        code: code.and_then(|column| text(column).parse().ok()),
+        remote: matches!(text("remote").as_str(), "1" | "true"),
+    };
+    let last = record.time;
+    Some((name, ExportedValue { value, last }))
+}
+
+/// The whole part of a number with a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "saturates, and a counter has no fraction worth keeping"
+)]
+fn whole(number: &str) -> Option<i128> {
+    number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_finite())
+        .map(|it| it as i128)
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
-use super::count::{continuation_lines, count, derive, evidence, evidence_in_place, row_evidence};
+use super::count::{
+    continuation_lines, count, counter_of, derive, evidence, evidence_in_place, row_evidence,
+};
 use super::{Scanned, Source, mask, watch};
 use crate::parsers::Format;
-use crate::parsers::tables::{Rows, cell, known};
-use crate::record::Record;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{
-    Counter, ExportedName, ExportedValue, GAPS_MAX, MARKS_MAX, NodeTally, StallWatch, Unplaced,
-    Watch,
+    Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Watch,
 };
 use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
@@ -35,6 +34,8 @@ pub struct FoldRules<'s> {
     pub counters_of: &'s [Vec<usize>],
     /// The stalls that rules ask for.
     pub stalls: &'s [StallWatch],
+    /// The sides of pairs by which clocks are compared.
+    pub paired: &'s [PairedSide],
     /// How many different values of a field are counted apart.
     pub subjects_max: usize,
     /// The signal of a process's start.
@@ -462,39 +463,4 @@ impl<'s> Fold<'s> {
             starts.extend(entry.time);
         }
     }
-}
-
-/// The counter that a row of a table of counters holds.
-fn counter_of(table: &str, record: &Record<'_>) -> Option<(ExportedName, ExportedValue)> {
-    let Rows::Counters { name, code } = known(table)?.rows else {
-        return None;
-    };
-    let text = |column: &str| String::from_utf8_lossy(cell(record.message, column)).into_owned();
-    let name = name
-        .iter()
-        .map(|column| text(column))
-        .find(|it| !it.is_empty())?;
-    let value = text("value");
-    let value = value.parse().ok().or_else(|| whole(&value))?;
-    let name = ExportedName {
-        table: table.to_owned(),
-        name,
-        code: code.and_then(|column| text(column).parse().ok()),
-        remote: matches!(text("remote").as_str(), "1" | "true"),
-    };
-    let last = record.time;
-    Some((name, ExportedValue { value, last }))
-}
-
-/// The whole part of a number with a fraction.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "saturates, and a counter has no fraction worth keeping"
-)]
-fn whole(number: &str) -> Option<i64> {
-    number
-        .parse::<f64>()
-        .ok()
-        .filter(|it| it.is_finite())
-        .map(|it| it as i64)
 }

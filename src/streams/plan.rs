@@ -1,6 +1,6 @@
 //! Which artifacts are pieces of which log, and in which order they are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::intake::{Place, Role};
 use crate::parsers::Format;
@@ -16,6 +16,8 @@ pub struct Source {
     pub format: Format,
     /// Whether its stamps name the second alone.
     pub coarse: bool,
+    /// Whether it was wrapped when it was collected, so that the log itself may be here as well.
+    pub is_wrapped: bool,
     /// Whether only some of its lines are here.
     pub is_excerpt: bool,
 }
@@ -40,7 +42,7 @@ pub struct Log {
     pub main: Stream,
     /// The err.log; often empty.
     pub err: Stream,
-    /// Exports of `system.text_log` beside it, each a view of its own of the same records.
+    /// Exports of `system.text_log` beside it and what a collector took of it, each a view of its own of the same records.
     pub views: Vec<Source>,
 }
 
@@ -83,11 +85,53 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
             views.push(log);
         }
     }
+    for wrapped in take_wrapped(&mut planned) {
+        place_views(&mut planned, wrapped);
+    }
     for view in views {
         place_views(&mut planned, view);
     }
     planned.sort_by(|a, b| (&a.run, &a.node, &a.name).cmp(&(&b.run, &b.node, &b.name)));
     planned
+}
+
+/// Takes out the wrapped logs of nodes whose log of the same format is here as it was written: whatever collected them, they
+/// are views of it. What it lacks counts all the same.
+fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
+    let sources = |log: &Log| {
+        let pieces = log.main.pieces.iter().chain(&log.err.pieces);
+        pieces.copied().collect::<Vec<_>>()
+    };
+    let key = |log: &Log, format| (log.run.clone(), log.node.clone(), format);
+    // Records without a stamp of their own cannot be told from others.
+    let is_dated = |source: &Source| {
+        let spec = source.format.spec();
+        spec.counts_records && !spec.dateless && !spec.nodes_in_lines
+    };
+    let mut written = BTreeSet::new();
+    for log in planned.iter() {
+        let own = sources(log)
+            .into_iter()
+            .filter(|source| !source.is_wrapped && is_dated(source));
+        written.extend(own.map(|source| key(log, source.format)));
+    }
+    let is_view = |log: &Log| {
+        sources(log)
+            .iter()
+            .all(|source| source.is_wrapped && written.contains(&key(log, source.format)))
+    };
+    let (views, rest) = std::mem::take(planned).into_iter().partition(is_view);
+    *planned = rest;
+    let as_views = |log: Log| {
+        let views = sources(&log);
+        Log {
+            main: Stream::default(),
+            err: Stream::default(),
+            views,
+            ..log
+        }
+    };
+    Vec::into_iter(views).map(as_views).collect()
 }
 
 /// Puts exports beside the log of their node that they repeat. Where it has none, the first one is the log.
@@ -152,6 +196,7 @@ mod tests {
             stream: 0,
             format: Format::CLICKHOUSE,
             coarse: false,
+            is_wrapped: false,
             is_excerpt: false,
         };
         let logs = plan([
@@ -177,6 +222,7 @@ mod tests {
             stream: 0,
             format: Format::CLICKHOUSE,
             coarse: false,
+            is_wrapped: false,
             is_excerpt: false,
         };
         let logs = plan([

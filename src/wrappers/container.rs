@@ -8,9 +8,9 @@
 //! The first is docker's json-file, the second CRI. Both cut long lines: docker leaves the line's end out of all but the
 //! last piece, CRI says `P` for a piece and `F` for the last one. Pieces of the two outputs may alternate.
 
-use super::json::{Members, Value, unescape};
 use super::stamp::read;
 use super::{Message, Peeled};
+use crate::parsers::json::{Members, Value, unescape};
 
 /// Which of two outputs a stream's name is.
 fn tag(stream: &[u8]) -> usize {

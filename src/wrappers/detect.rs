@@ -6,19 +6,22 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::json_logger::Roles;
-use super::reader::LineReader;
+use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
-use crate::record::Lines;
+use crate::record::{Lines, split_lines};
 
 /// How deep wrappers may stand in each other.
 const DEPTH_MAX: usize = 6;
 
-/// How many logs of one file are told apart: each is one more pass over the file. The lines of further ones are counted.
+/// How many logs of one file are told apart: each holds some memory. The lines of further ones are counted.
 const STREAMS_MAX: usize = 256;
 
 /// How much of each log is kept to tell its format, in bytes.
 const SAMPLE_BYTES: usize = 32 << 10;
+
+/// How many prefixes of lines are known by heart: each is compared with every line.
+const PREFIXES_MAX: usize = 16;
 
 /// The longest line that is looked at where logs are only told apart.
 const LINE_MAX: usize = 1 << 20;
@@ -113,8 +116,28 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
     let mut stack = Stack::new(&prefix, false);
     let mut found = Samples::default();
     let mut lines = LineReader::new(reader, LINE_MAX);
+    // What such a wrapper puts before a line tells the log, and nothing else of the line is asked for once the log is known.
+    let by_prefix = split == 0
+        && matches!(
+            prefix[split].wrapper,
+            Wrapper::Compose | Wrapper::Kubectl | Wrapper::GrepPath
+        );
+    let mut known: Vec<Vec<u8>> = Vec::new();
     while let Some(line) = lines.next() {
+        if known.iter().any(|prefix| line.text.starts_with(prefix)) {
+            continue;
+        }
+        found.rest = None;
         stack.push(line.text, line.at, &mut found);
+        let rest = found
+            .rest
+            .filter(|_| by_prefix && known.len() < PREFIXES_MAX);
+        let before = rest.and_then(|rest| line.text.len().checked_sub(rest));
+        if let Some(prefix) = before.map(|before| &line.text[..before])
+            && ends_prefix(prefix)
+        {
+            known.push(prefix.to_vec());
+        }
     }
     stack.end(&mut found);
     let wrapper = prefix[split].wrapper;
@@ -125,6 +148,11 @@ pub fn survey(reader: Box<dyn Read + Send>, detected: Detected, claims: Claims<'
         is_most: detected.is_most,
         beyond,
     }
+}
+
+/// Whether nothing longer than this prefix is another log's: it ends where the wrapper's own mark does.
+fn ends_prefix(prefix: &[u8]) -> bool {
+    matches!(prefix.last(), Some(b' ' | b'|' | b']' | b':'))
 }
 
 /// What was found of a text.
@@ -147,7 +175,7 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         return best;
     }
     let lines = || {
-        let lines = sample.split(|&b| b == b'\n');
+        let lines = split_lines(sample);
         let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         lines.filter(|line| !line.is_empty())
     };
@@ -206,6 +234,8 @@ struct Samples {
     beyond: Lines,
     /// Where the log of the last line is.
     last: usize,
+    /// How long the text of this line is, if it is of a log of which enough is kept.
+    rest: Option<usize>,
 }
 
 impl Samples {
@@ -272,6 +302,11 @@ impl Sink for Samples {
                 self.beyond.note(text.at.line);
             }
         }
+        let kept = self
+            .logs
+            .get(self.last)
+            .map_or(0, |(_, sample)| sample.len());
+        self.rest = (kept >= SAMPLE_BYTES && !text.text.is_empty()).then_some(text.text.len());
         self.inner(text.text);
     }
 

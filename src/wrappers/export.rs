@@ -12,6 +12,21 @@ use crate::time::Timestamp;
 /// How large a file may be that must be read whole, in bytes: a Parquet file's directory stands at its end.
 pub const WHOLE_BYTES_MAX: u64 = 256 << 20;
 
+/// How much of a log's export is put in order at once, in bytes: a server exports its table in the order in which it reads the
+/// parts of it. What people export is smaller; of a larger one each stretch of so many bytes is in order.
+const ORDERED_MAX: usize = 256 << 20;
+
+/// How many bytes the stamp has that a record begins with.
+const STAMP_BYTES: usize = 26;
+
+/// Records that are given in the order of their stamps.
+#[derive(Default)]
+struct Ordered {
+    text: Vec<u8>,
+    /// Each record's place, and where it ends in the text; the next one stands last.
+    rows: Vec<(Start, usize)>,
+}
+
 /// Reads an exported table.
 pub struct TableReader {
     table: Table,
@@ -23,6 +38,9 @@ pub struct TableReader {
     row: Row,
     text: Vec<u8>,
     origin: Origin,
+    ordered: Ordered,
+    /// Whether every row was read.
+    is_read: bool,
     limits: Limits,
     /// How many lines of the file earlier blocks were made of.
     lines: u64,
@@ -49,6 +67,8 @@ impl TableReader {
             row: Row::default(),
             text: Vec::new(),
             origin: Origin::default(),
+            ordered: Ordered::default(),
+            is_read: false,
             limits,
             lines: 0,
             offset: 0,
@@ -94,13 +114,56 @@ impl TableReader {
     /// Writes rows until they fill a block, or the input ends.
     fn fill(&mut self) {
         while !self.ended && self.text.len() < self.limits.block_bytes {
-            if !self.table.next(&mut self.row) {
-                self.ended = true;
-                return;
+            if self.is_log {
+                self.give();
+            } else {
+                self.read();
+                self.ended = self.is_read;
             }
-            self.learn();
-            self.write();
         }
+    }
+
+    /// Reads and writes a row.
+    fn read(&mut self) {
+        if !self.table.next(&mut self.row) {
+            self.is_read = true;
+            return;
+        }
+        self.learn();
+        self.write();
+    }
+
+    /// Gives the next record in order; the end, if there is none.
+    fn give(&mut self) {
+        if self.ordered.rows.is_empty() && !self.is_read {
+            self.order();
+        }
+        let Some((start, end)) = self.ordered.rows.pop() else {
+            self.ended = self.is_read;
+            return;
+        };
+        let at = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        let record = &self.ordered.text[start.at as usize..end];
+        self.text.extend_from_slice(record);
+        self.origin.starts.push(Start { at, ..start });
+    }
+
+    /// Reads records and puts them in order.
+    fn order(&mut self) {
+        let text = std::mem::replace(&mut self.text, std::mem::take(&mut self.ordered.text));
+        let starts = std::mem::take(&mut self.origin.starts);
+        self.text.clear();
+        while !self.is_read && self.text.len() < ORDERED_MAX {
+            self.read();
+        }
+        let text = std::mem::replace(&mut self.text, text);
+        let starts = std::mem::replace(&mut self.origin.starts, starts);
+        let ends = starts.iter().skip(1).map(|start| start.at as usize);
+        let ends = ends.chain([text.len()]);
+        let mut rows: Vec<(Start, usize)> = starts.iter().copied().zip(ends).collect();
+        rows.sort_by_key(|(start, _)| text.get(start.at as usize..start.at as usize + STAMP_BYTES));
+        rows.reverse();
+        self.ordered = Ordered { text, rows };
     }
 
     /// Makes a writer for other columns: rows may name their own, and a file may hold the answers to several queries.

@@ -9,6 +9,8 @@
 //! Path and number are two wrappers, the one in the other. Lines of context have a `-` where lines that were found have a
 //! `:`. Between two groups stands `--`, and what follows it does not continue the record before it.
 
+use std::sync::Arc;
+
 use super::{Key, Message, Peeled};
 
 /// The longest path that is believed.
@@ -37,21 +39,56 @@ pub(super) fn claims_path(line: &[u8]) -> bool {
     path(line).is_some()
 }
 
-/// `known` is the file whose lines are meant, or the one of the line before.
-pub(super) fn peel_path<'a>(line: &'a [u8], known: Option<&[u8]>) -> Peeled<'a> {
+/// The paths of all files whose lines are in one output: a path may look like anything, and its end like a text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Paths {
+    all: Arc<[Vec<u8>]>,
+    /// Whether one of them is the beginning of another one.
+    is_nested: bool,
+}
+
+impl Paths {
+    pub(super) fn of(paths: &[Vec<u8>]) -> Self {
+        let mut sorted = paths.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        Self {
+            is_nested: sorted.windows(2).any(|pair| pair[1].starts_with(&pair[0])),
+            all: sorted.into(),
+        }
+    }
+
+    /// Of these and the path that is most likely, the one that a line begins with; the latter if none does.
+    pub(super) fn of_line<'p>(&'p self, line: &[u8], likely: &'p [u8]) -> &'p [u8] {
+        if self.all.is_empty() || !self.is_nested && begins_with(line, likely) {
+            return likely;
+        }
+        let fitting = self.all.iter().filter(|path| begins_with(line, path));
+        // Of two the longer one: the other is the beginning of its name.
+        fitting
+            .max_by_key(|path| path.len())
+            .map_or(likely, Vec::as_slice)
+    }
+}
+
+/// Whether a line begins with a path and what stands behind one.
+fn begins_with(line: &[u8], path: &[u8]) -> bool {
+    let behind = line.strip_prefix(path).and_then(<[u8]>::first);
+    !path.is_empty() && matches!(behind, Some(b':' | b'-'))
+}
+
+/// `likely` is the file whose line it probably is.
+pub(super) fn peel_path<'a>(line: &'a [u8], likely: &[u8]) -> Peeled<'a> {
     if line == b"--" {
         return Peeled::Gap;
     }
-    let is_known = |path: &&[u8]| {
-        let behind = line.strip_prefix(*path).and_then(<[u8]>::first);
-        !path.is_empty() && matches!(behind, Some(b':' | b'-'))
-    };
-    let length = match known.filter(is_known) {
-        Some(known) => known.len(),
-        None => match path(line) {
+    let length = if begins_with(line, likely) {
+        likely.len()
+    } else {
+        match path(line) {
             Some(path) => path.len(),
             None => return Peeled::Foreign,
-        },
+        }
     };
     let key = Key {
         node: &b""[..],

@@ -6,8 +6,8 @@
 //!
 //! A message with bytes that are no text is a list of numbers.
 
-use super::json::{Members, Value, unescape};
 use super::{Key, Message, Peeled};
+use crate::parsers::json::{Members, Value, unescape};
 use crate::time::Timestamp;
 
 #[derive(Default)]

@@ -9,8 +9,8 @@
 //! or leaves out. Whatever the keys are called, they stand in the same order, and the time is a text of seconds with six
 //! decimals; so what each key means is told from the first objects. Its stamps are UTC.
 
-use super::json::{Members, Value, unescape};
 use super::{Message, Peeled};
+use crate::parsers::json::{Members, Value, unescape};
 use crate::time::{SECOND, Timestamp};
 
 /// What a member means.

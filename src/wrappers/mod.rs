@@ -2,7 +2,7 @@
 //!
 //! A wrapper is a [`Spec`]: it says whether a line is of it, and peels a line. Wrappers stand in each other, so a log has a
 //! list of [`Layer`]s, outermost first. Some hold the logs of several nodes line by line; each of these logs is a stream of
-//! its own, read for itself, so that a record between whose lines another service wrote stays one record.
+//! its own, so that a record between whose lines another service wrote stays one record. All of them are read in one pass.
 //!
 //! What an escape hid (a newline in a JSON text, `#012` of syslog) is text of its record and never begins another one. And
 //! whatever was taken off, a record is cited where it stands in the file.
@@ -11,20 +11,23 @@ mod ansi;
 mod client;
 mod compose;
 mod container;
+mod demux;
 mod detect;
 mod export;
 mod grep;
 mod journal;
-mod json;
 mod json_logger;
 mod kubectl;
+mod lines;
 mod reader;
 mod reversal;
 mod stack;
 mod stamp;
 mod syslog;
 mod table;
+mod text;
 
+pub use demux::{Demux, side_by_side};
 pub use detect::{Claims, Detected, Unwrapped, detect, survey};
 pub use export::{TableReader, WHOLE_BYTES_MAX};
 pub use reader::{IsHead, Reading, StreamReader, holds};

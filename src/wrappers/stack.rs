@@ -55,6 +55,8 @@ struct Peeler {
     clock: Clock,
     /// The path of the line before.
     path: Vec<u8>,
+    /// The paths of all files whose lines are here, where they are known.
+    paths: grep::Paths,
     /// Pieces of a line whose end is to come, by output, and where the first of them stands.
     parts: [(Vec<u8>, Place); 2],
     /// Whether the last message was of the log that is meant.
@@ -69,6 +71,7 @@ impl Stack {
             scratch: Vec::new(),
             clock: Clock::default(),
             path: Vec::new(),
+            paths: grep::Paths::default(),
             parts: Default::default(),
             is_mine: false,
         };
@@ -80,6 +83,20 @@ impl Stack {
                 .map(prefix)
                 .unwrap_or_default(),
         }
+    }
+
+    /// Tells which files' lines are here.
+    pub(super) fn know_paths(&mut self, paths: &[Vec<u8>]) {
+        for peeler in &mut self.layers {
+            if peeler.layer.wrapper == Wrapper::GrepPath {
+                peeler.paths = grep::Paths::of(paths);
+            }
+        }
+    }
+
+    /// Takes what the wrappers around these gave.
+    pub(super) fn pass(&mut self, text: Bare<'_>, out: &mut impl Sink) {
+        feed(&mut self.layers, text, out);
     }
 
     /// Takes the next line, without its end.
@@ -153,11 +170,14 @@ fn feed(layers: &mut [Peeler], input: Bare<'_>, out: &mut impl Sink) {
         scratch,
         clock,
         path,
+        paths,
         parts,
         is_mine,
     } = peeler;
     scratch.clear();
-    let message = match peel(layer, clock, path, input.text, scratch) {
+    let meant = layer.key.as_ref().map(|key| key.part.as_slice());
+    let likely = paths.of_line(input.text, meant.unwrap_or(path));
+    let message = match peel(layer, clock, likely, input.text, scratch) {
         Peeled::Message(message) => message,
         Peeled::Inner(text) => {
             if *is_mine {
@@ -218,10 +238,7 @@ fn peel<'a>(
         Wrapper::Cri => container::peel_cri(line),
         Wrapper::Syslog => syslog::peel(line, scratch),
         Wrapper::JournalJson => journal::peel(line, scratch),
-        Wrapper::GrepPath => {
-            let known = layer.key.as_ref().map(|key| key.part.as_slice());
-            grep::peel_path(line, known.or(Some(path)))
-        }
+        Wrapper::GrepPath => grep::peel_path(line, path),
         Wrapper::GrepNumber => grep::peel_number(line),
         Wrapper::Client => client::peel(line, scratch),
         Wrapper::Table => table::peel(line, scratch),

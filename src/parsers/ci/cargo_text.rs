@@ -18,6 +18,7 @@ use super::model::{
     Duration, Incomplete, Moment, NAME_BYTES_MAX, Place, RemarkKind, Running, TestRun, bounded,
 };
 use super::{Form, Line, LineReader, Reading};
+use crate::record::split_lines;
 
 /// What a failing test printed, as far as it is read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -26,9 +27,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 const KEPT_MAX: usize = 20_000;
 
 pub(super) fn claims(sample: &[u8]) -> bool {
-    let mut lines = sample
-        .split(|&byte| byte == b'\n')
-        .map(|line| plain(line.trim_ascii_end()));
+    let mut lines = split_lines(sample).map(|line| plain(line.trim_ascii_end()));
     let is_head = |line: &[u8]| running(std::str::from_utf8(line).unwrap_or_default()).is_some();
     lines.any(|line| is_head(&line)) && lines.any(|line| line.starts_with(b"test "))
 }

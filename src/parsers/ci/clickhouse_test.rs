@@ -18,12 +18,13 @@ use super::model::{
     TestRun, bounded,
 };
 use super::{Form, Line, LineReader, Reading};
+use crate::record::split_lines;
 
 /// What follows a failing test is read so far.
 const BLOCK_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) fn claims(sample: &[u8]) -> bool {
-    let lines = sample.split(|&byte| byte == b'\n');
+    let lines = split_lines(sample);
     lines
         .filter(|line| {
             let line = plain(line);

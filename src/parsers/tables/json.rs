@@ -5,6 +5,7 @@
 
 use super::lines::{Lines, Place};
 use super::row::{COLUMNS_MAX, Columns, Row, RowFault};
+use crate::parsers::json::{other, text, unescape};
 
 /// A scanner over one JSON value.
 struct Cursor<'a> {
@@ -36,97 +37,24 @@ impl<'a> Cursor<'a> {
 
     /// The bytes of a string between its quotes, as they stand.
     fn string(&mut self) -> Option<&'a [u8]> {
-        if !self.take(b'"') {
-            return None;
-        }
-        let start = self.at;
-        loop {
-            let rest = self.bytes.get(self.at..)?;
-            let next = memchr::memchr2(b'"', b'\\', rest)?;
-            self.at += next + 1;
-            if rest[next] == b'"' {
-                return Some(&self.bytes[start..self.at - 1]);
-            }
-            self.at += 1;
-        }
+        self.skip_blanks();
+        let (string, rest) = text(self.bytes.get(self.at..)?)?;
+        self.at = self.bytes.len() - rest.len();
+        Some(string)
     }
 
     /// A value as it stands; an object or an array ends with its bracket.
     fn value(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
         let start = self.at;
-        let mut depth = 0_u32;
-        loop {
-            match self.peek()? {
-                b'"' => drop(self.string()?),
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                b'}' | b']' | b',' if depth == 0 => break,
-                b'}' | b']' => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                _ => self.at += 1,
-            }
-            let is_whole = self.at == self.bytes.len();
-            if depth == 0 && (is_whole || matches!(self.peek(), Some(b',' | b'}' | b']'))) {
-                break;
-            }
+        if self.peek()? == b'"' {
+            self.string()?;
+            return self.bytes.get(start..self.at);
         }
-        let value = self.bytes.get(start..self.at)?.trim_ascii_end();
-        (!value.is_empty()).then_some(value)
+        let (value, rest) = other(self.bytes.get(start..)?)?;
+        self.at = self.bytes.len() - rest.len();
+        Some(value.bytes()).filter(|value| !value.is_empty())
     }
-}
-
-/// Adds the text of a string's bytes.
-fn unescape(string: &[u8], out: &mut Vec<u8>) {
-    let mut rest = string;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
-        let escaped = rest.get(at + 1).copied().unwrap_or(b'\\');
-        let mut used = 2;
-        match escaped {
-            b'b' => out.push(8),
-            b'f' => out.push(12),
-            b'n' => out.push(b'\n'),
-            b'r' => out.push(b'\r'),
-            b't' => out.push(b'\t'),
-            b'u' => {
-                let (c, more) = unicode(&rest[at + 2..]);
-                used += more;
-                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            other => out.push(other),
-        }
-        rest = rest.get(at + used..).unwrap_or_default();
-    }
-    out.extend_from_slice(rest);
-}
-
-/// The character of a `\u` whose digits come next, and how many bytes it has; of half a pair the replacement.
-fn unicode(digits: &[u8]) -> (char, usize) {
-    let number = |at: usize| {
-        let text = std::str::from_utf8(digits.get(at..at + 4)?).ok()?;
-        u32::from_str_radix(text, 16).ok()
-    };
-    let Some(high) = number(0) else {
-        return (char::REPLACEMENT_CHARACTER, 0);
-    };
-    if let (0xd800..0xdc00, Some(b"\\u"), Some(low @ 0xdc00..0xe000)) =
-        (high, digits.get(4..6), number(6))
-    {
-        let point = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-        return (
-            char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER),
-            10,
-        );
-    }
-    (
-        char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER),
-        4,
-    )
 }
 
 /// Adds a value as a cell.

@@ -4,6 +4,7 @@ use super::known::{Known, hinted, identify};
 use super::parquet::MAGIC;
 use super::row::Columns;
 use super::{Form, delimited, json, pretty, vertical};
+use crate::record::split_lines;
 
 /// What a file's beginning tells.
 #[derive(Debug, Clone)]
@@ -41,8 +42,7 @@ pub fn sniff(sample: &[u8], name: &str) -> Option<Sniffed> {
     if sample.starts_with(MAGIC) {
         return Some(found(Form::Parquet, Vec::new(), hint));
     }
-    let lines: Vec<&[u8]> = sample
-        .split(|&byte| byte == b'\n')
+    let lines: Vec<&[u8]> = split_lines(sample)
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
         .collect();
     let first = *lines.first()?;

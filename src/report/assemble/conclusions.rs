@@ -2,10 +2,11 @@
 
 use super::Context;
 use crate::report::model::{
-    Applies, Balance, BalanceSide, Coverage, Finding, FindingWindow, Incident, Known, NearMiss,
-    NotObservable, Runs, Unexplained,
+    Applies, Balance, BalanceSide, ClockRow, Coverage, Finding, FindingWindow, Incident, Known,
+    NearMiss, NotObservable, Runs, SkewKind, Unexplained,
 };
 use crate::rules;
+use crate::rules::Skew;
 use crate::signals::tally;
 
 impl Context<'_> {
@@ -142,5 +143,24 @@ pub(super) fn balance(one: &rules::Balance) -> Balance {
         right: one.right.iter().map(side).collect(),
         remainder: one.remainder(),
         could_be: one.could_be.clone(),
+    }
+}
+
+pub(super) fn clock(skew: &Skew) -> ClockRow {
+    // Microseconds below 2^53.
+    #[expect(clippy::cast_precision_loss, reason = "a distance of clocks")]
+    let seconds = |micros: i64| micros as f64 / 1e6;
+    ClockRow {
+        run: skew.run.clone(),
+        node: skew.node.clone(),
+        against: skew.against.clone(),
+        ahead_s: seconds(skew.ahead),
+        spread_s: seconds(skew.spread),
+        pairs: skew.pairs,
+        kind: match skew.kind {
+            rules::SkewKind::Between => SkewKind::Between,
+            rules::SkewKind::AtMost => SkewKind::AtMost,
+            rules::SkewKind::AtLeast => SkewKind::AtLeast,
+        },
     }
 }

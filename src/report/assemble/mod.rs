@@ -8,7 +8,7 @@ mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use conclusions::{balance, incident, not_observable};
+use conclusions::{balance, clock, incident, not_observable};
 
 use crate::analysis::{Analysis, InputFacts, InputFault};
 use crate::intake::UNNAMED;
@@ -49,6 +49,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         codes: context.codes(|node| &node.tally.codes),
         codes_nested: context.nested(),
         counters: exported::counters(analysis),
+        clocks: analysis.conclusions.skews.iter().map(clock).collect(),
         signals: context.signals(),
         rules: rules::rules(base),
         fail_on: fails_on(),

@@ -1,6 +1,7 @@
 //! What was read: the nodes with their processes, and every input with the time that it spans.
 
 use crate::report::axis::{Axis, View};
+use crate::report::clocks;
 use crate::report::counts::node_name;
 use crate::report::figures::{counted, span, thousands};
 use crate::report::model::{Environment, Gap, Input};
@@ -18,6 +19,7 @@ const NODE_BYTES: usize = 40_000;
 
 /// Starts of a process and problems of an input.
 const STARTS_MAX: usize = 3;
+const CLOCKS_MAX: usize = 12;
 const PROBLEMS_MAX: usize = 5;
 
 /// Writes the nodes and the inputs.
@@ -47,6 +49,11 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
             );
             page.left_out(left, "nodes");
         }
+        let clocks = clocks::sentences(report);
+        for sentence in clocks.iter().take(CLOCKS_MAX) {
+            page.leaf("p", &[("class", "sub")], sentence);
+        }
+        page.left_out(clocks.len().saturating_sub(CLOCKS_MAX), "pairs of clocks");
         if !sheet.axes.all().is_empty() {
             page.el("p", &[("class", "sub")], |page| {
                 page.text(&sheet.axes.only().map_or_else(

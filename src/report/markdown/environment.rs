@@ -2,6 +2,7 @@
 
 use crate::analysis::SEGMENT;
 use crate::report::REDACTED;
+use crate::report::clocks;
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_span};
 use crate::report::figures::{names, span, thousands};
@@ -14,6 +15,9 @@ const ROWS_MAX: usize = 40;
 
 /// Problems told.
 const PROBLEMS_MAX: usize = 20;
+
+/// Pairs of nodes whose clocks are told.
+const CLOCKS_MAX: usize = 12;
 
 /// Process starts named.
 const STARTS_MAX: usize = 3;
@@ -47,6 +51,17 @@ pub(super) fn write(report: &Report, page: &mut Page) {
             .collect();
         page.table(&header.map(str::to_owned), &rows);
         page.left_out(report.nodes.len(), ROWS_MAX, "nodes");
+    }
+    let clocks = clocks::sentences(report);
+    if !clocks.is_empty() {
+        page.block("Clocks, by records that two nodes have of one event:");
+        let items: Vec<String> = clocks
+            .iter()
+            .take(CLOCKS_MAX)
+            .map(|it| markdown_inline(it))
+            .collect();
+        page.list(&items);
+        page.left_out(clocks.len(), CLOCKS_MAX, "pairs of clocks");
     }
     // A WAL has a table of its own.
     let inputs = report.inputs.iter().filter(|it| it.format != SEGMENT);

@@ -3,6 +3,7 @@
 //! Fields may be added; none changes its meaning. Times are ISO 8601 with microseconds, with an offset only where the
 //! zone is known. Maps are ordered by key, lists have a stated order, so the same input gives the same bytes.
 
+mod clock;
 mod finding;
 mod rule;
 pub mod tests;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use clock::{ClockRow, SkewKind};
 pub use finding::{Applies, Finding, FindingWindow, Incident, Known, NotObservable, Runs};
 pub use rule::{Reference, RuleRow};
 pub use tests::Tests;
@@ -56,6 +58,9 @@ pub struct Report {
     pub codes_nested: Vec<CodeRow>,
     /// Error counters of exported system tables.
     pub counters: Vec<CounterRow>,
+    /// How far the clocks of nodes are apart, by run and nodes; no stamp is moved by it.
+    #[serde(default)]
+    pub clocks: Vec<ClockRow>,
     /// Signals that occurred, by declaration and node; with 0 those that are always said and could have been observed.
     pub signals: Vec<SignalRow>,
     /// The rules that were asked, in the order of declaration.
@@ -269,7 +274,7 @@ pub struct CounterRow {
     #[serde(default)]
     pub remote: bool,
     /// Its value; of several exports the largest.
-    pub value: i64,
+    pub value: i128,
     /// How many records of the node's logs have the code; nothing where none of its logs is here.
     #[serde(default)]
     pub records: Option<u64>,

@@ -58,7 +58,7 @@ fn manner(parent: &str, key: &str) -> Manner {
         | "name" => Manner::Ours,
         "signals" | "findings" | "caused_by" | "root" => Manner::Ids,
         "id" if parent != "nodes" => Manner::Ids,
-        "node" | "nodes" | "id" | "aliases" | "reported_by" | "accused" | "primary" | "standby" => {
+        "node" | "against" | "nodes" | "id" | "aliases" | "reported_by" | "accused" | "primary" | "standby" => {
             Manner::Name
         }
         "path" | "run" | "file" | "segment" | "belongs_in" | "held_by" => Manner::Path,

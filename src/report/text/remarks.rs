@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::REDACTED;
+use crate::report::clocks;
 use crate::report::counts::{self, has_several_runs, node_name};
 use crate::report::escape::terminal;
 use crate::report::exported;
@@ -16,6 +17,9 @@ use super::page::Page;
 
 /// Names in a row.
 const NAMES_MAX: usize = 3;
+
+/// Pairs of nodes whose clocks are told apart.
+const CLOCKS_MAX: usize = 3;
 
 /// Writes the remarks.
 pub(super) fn write(report: &Report, page: &mut Page) {
@@ -39,6 +43,15 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         counters.len().saturating_sub(1),
         "node's error counters",
         "nodes' error counters",
+    );
+    let clocks = clocks::sentences(report);
+    for sentence in clocks.iter().take(CLOCKS_MAX) {
+        page.remark("clocks", &terminal(sentence), 2);
+    }
+    page.leave_out(
+        clocks.len().saturating_sub(CLOCKS_MAX),
+        "pair of clocks",
+        "pairs of clocks",
     );
     not_observable(report, page);
     inputs(report, page);

@@ -1,6 +1,7 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
 mod cause;
+mod clock;
 mod format;
 mod origin;
 mod refer;
@@ -10,11 +11,12 @@ mod scope;
 mod signal;
 mod stall;
 
-use super::schema::{FailureDecl, File};
+use super::schema::{ClockDecl, FailureDecl, File};
 use super::{Environment, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
+use clock::compile_clocks;
 use format::compile_formats;
 pub use origin::LoadError;
 use origin::{Origin, check_id, hint_for};
@@ -61,6 +63,7 @@ struct Loader<'t> {
     rule_origins: Vec<Origin<'t>>,
     balance_origins: Vec<Origin<'t>>,
     strip_origins: Vec<Origin<'t>>,
+    clock_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
 }
 
@@ -121,6 +124,7 @@ impl<'t> Loader<'t> {
                 |s| s.name.get_ref(),
             );
         }
+        self.take_clocks(read.clock, origin);
         for failure in read.failure {
             check_id(origin, &failure.id)?;
             let is_other = |known: &FailureDecl| known.id.get_ref() != failure.id.get_ref();
@@ -132,6 +136,18 @@ impl<'t> Loader<'t> {
             self.environment_origin = Some(origin);
         }
         Ok(())
+    }
+
+    fn take_clocks(&mut self, clocks: Vec<ClockDecl>, origin: Origin<'t>) {
+        for clock in clocks {
+            put(
+                &mut self.file.clock,
+                &mut self.clock_origins,
+                clock,
+                origin,
+                |c| c.what.get_ref(),
+            );
+        }
     }
 
     fn compile(self) -> Result<RuleBase, LoadError> {
@@ -170,6 +186,8 @@ impl<'t> Loader<'t> {
                 counters_of[usize::from(signal)].push(at);
             }
         }
+        let clocks = self.file.clock.iter().zip(&self.clock_origins);
+        let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let environment = self.environment(&signals)?;
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
@@ -194,6 +212,8 @@ impl<'t> Loader<'t> {
             counters_of,
             wal_counts,
             stalls,
+            paired,
+            clocks,
             rules,
             balances,
             strips,

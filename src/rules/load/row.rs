@@ -33,7 +33,7 @@ pub(super) fn compile_row(
             && declared.loggers.is_empty()
             && declared.not_loggers.is_empty()
             && declared.codes.is_empty()
-            && declared.templates.is_empty()
+            && declared.wordings().next().is_none()
             && declared.unless.is_empty());
     if is_of_a_log {
         let message = format!("the signal {} is a row and a record", declared.id.get_ref());

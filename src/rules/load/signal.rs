@@ -1,6 +1,6 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
-use regex::bytes::Regex;
+use regex::bytes::RegexBuilder;
 use toml::Spanned;
 
 use super::format::{named, names};
@@ -20,12 +20,17 @@ pub(super) fn compile_signal(
     known: &[Format],
 ) -> Result<Signal, LoadError> {
     let mut fields: Vec<Field> = Vec::new();
-    let mut templates = Vec::new();
-    for source in &declared.templates {
-        let field = |name: &str, kind| field_of(&mut fields, name, kind);
-        let compiled = Template::compile(source.get_ref(), field);
-        let compiled = compiled.map_err(|error| origin.fault(source.span(), error.to_string(), ""));
-        templates.push(compiled?);
+    let mut templates = compile_templates(&declared.templates, &[], origin, &mut fields)?;
+    let mut spoken = Vec::new();
+    for dialect in &declared.dialects {
+        let formats = compile_formats(&dialect.formats, origin, known)?;
+        templates.extend(compile_templates(
+            &dialect.templates,
+            &formats,
+            origin,
+            &mut fields,
+        )?);
+        spoken.extend(formats);
     }
     let row = compile_row(declared, origin, &mut fields)?;
     let mut derived = Vec::new();
@@ -62,7 +67,7 @@ pub(super) fn compile_signal(
         formats: if row.is_some() {
             vec![Format::TABLE]
         } else {
-            formats(declared, origin, known)?
+            formats(declared, spoken, origin, known)?
         },
         row,
         levels: levels(&declared.levels),
@@ -120,14 +125,50 @@ fn positions(
     declared.positions.iter().map(place).collect()
 }
 
-/// The formats of a signal's records.
+/// What a signal's message says, in the records of some of its formats; of all where none is named.
+fn compile_templates(
+    sources: &[Spanned<String>],
+    formats: &[Format],
+    origin: Origin<'_>,
+    fields: &mut Vec<Field>,
+) -> Result<Vec<Template>, LoadError> {
+    let compile = |source: &Spanned<String>| {
+        let field = |name: &str, kind| field_of(fields, name, kind);
+        Template::compile(source.get_ref(), field)
+            .map(|template| template.only_in(formats))
+            .map_err(|error| origin.fault(source.span(), error.to_string(), ""))
+    };
+    sources.iter().map(compile).collect()
+}
+
+/// The formats of a signal's records, `spoken` those of its dialects.
 fn formats(
     declared: &SignalDecl,
+    spoken: Vec<Format>,
+    origin: Origin<'_>,
+    known: &[Format],
+) -> Result<Vec<Format>, LoadError> {
+    let named = declared.format.iter().chain(&declared.formats);
+    let mut formats = compile_formats(named, origin, known)?;
+    for format in spoken {
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    if formats.is_empty() {
+        formats.push(Format::CLICKHOUSE);
+    }
+    Ok(formats)
+}
+
+/// The formats that are named, each once.
+fn compile_formats<'d>(
+    names_given: impl IntoIterator<Item = &'d Spanned<String>>,
     origin: Origin<'_>,
     known: &[Format],
 ) -> Result<Vec<Format>, LoadError> {
     let mut formats = Vec::new();
-    for name in declared.format.iter().chain(&declared.formats) {
+    for name in names_given {
         let format = named(name.get_ref(), known).ok_or_else(|| {
             let message = format!("unknown format {:?}", name.get_ref());
             origin.fault(
@@ -139,9 +180,6 @@ fn formats(
         if !formats.contains(&format) {
             formats.push(format);
         }
-    }
-    if formats.is_empty() {
-        formats.push(Format::CLICKHOUSE);
     }
     Ok(formats)
 }
@@ -172,7 +210,9 @@ fn compile_derived(
     let from = from.ok_or_else(|| unknown_field(origin, &declared.from, fields, signal))?;
     let mut classes = Vec::new();
     for (value, source) in &declared.classes {
-        let pattern = Regex::new(source.get_ref()).map_err(|error| {
+        // Logs are bytes: classes and cases of ASCII are all that is meant, and far cheaper to prepare.
+        let compiled = RegexBuilder::new(source.get_ref()).unicode(false).build();
+        let pattern = compiled.map_err(|error| {
             let message = format!("this regular expression cannot be used: {error}");
             origin.fault(source.span(), message, "")
         })?;

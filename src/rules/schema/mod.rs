@@ -6,22 +6,25 @@ use serde::Deserialize;
 use toml::Spanned;
 
 mod balance;
+mod clock;
 mod failure;
 mod format;
 mod row;
 mod sample;
+mod signal;
 mod strip;
 
 pub use balance::{BalanceDecl, SideDecl};
+pub use clock::ClockDecl;
 pub use failure::{FailureDecl, FailureKind};
 pub use format::{FormatDecl, FormatSampleDecl};
 pub use row::{CellBounds, CellDecl};
 pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
+pub use signal::{ContextDecl, DerivedDecl, DialectDecl, SignalDecl};
 pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
-use crate::signals::{At, Direction};
-use crate::vocab::{Confidence, EngineModel, Level, MarkKind, Severity};
+use crate::vocab::{Confidence, EngineModel, Severity};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -42,6 +45,9 @@ pub struct File {
     /// Balances.
     #[serde(default)]
     pub balance: Vec<BalanceDecl>,
+    /// Pairs of records by which clocks are compared.
+    #[serde(default)]
+    pub clock: Vec<ClockDecl>,
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
@@ -74,110 +80,6 @@ pub struct FamilyDecl {
     /// Any of these on the head's line.
     #[serde(default)]
     pub contains: Vec<String>,
-}
-
-/// A signal.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SignalDecl {
-    /// Its id, in kebab case.
-    pub id: Spanned<String>,
-    /// What it means, in one sentence.
-    pub what: String,
-    /// The format of its records; `clickhouse` unless said.
-    pub format: Option<Spanned<String>>,
-    /// The levels it may be logged at; all unless said.
-    #[serde(default)]
-    pub levels: Vec<Level>,
-    /// The loggers it comes from, `*` at either end stands for anything.
-    #[serde(default)]
-    pub loggers: Vec<String>,
-    /// Instead of one format: those in any of which its records may stand.
-    #[serde(default)]
-    pub formats: Vec<Spanned<String>>,
-    /// Loggers whose records only quote it.
-    #[serde(default)]
-    pub not_loggers: Vec<String>,
-    /// The codes its exception may carry.
-    #[serde(default)]
-    pub codes: Vec<u32>,
-    /// Where a template begins; `anywhere` unless said.
-    pub at: Option<At>,
-    /// What the message says, one spelling each.
-    #[serde(default)]
-    pub templates: Vec<Spanned<String>>,
-    /// Templates may reach beyond the head's line.
-    #[serde(default)]
-    pub deep: bool,
-    /// Texts of the same line that rule it out.
-    #[serde(default)]
-    pub unless: Vec<String>,
-    /// Fields with few values, all counted.
-    #[serde(default)]
-    pub by: Vec<Spanned<String>>,
-    /// Fields with many values, the most frequent shown.
-    #[serde(default)]
-    pub top: Vec<Spanned<String>>,
-    /// Fields computed from others.
-    #[serde(default)]
-    pub derived: Vec<DerivedDecl>,
-    /// Fields taken from another record of the same thread.
-    pub context: Option<ContextDecl>,
-    /// Seen often and harmless: it explains its record without a finding.
-    #[serde(default)]
-    pub benign: bool,
-    /// Said even where it did not occur, if it could have been observed: `0` is worth a line.
-    #[serde(default)]
-    pub always: bool,
-    /// The kind of mark that its occurrences get on the time axis.
-    pub mark: Option<MarkKind>,
-    /// Fields that hold positions in a log: they are followed over time.
-    #[serde(default)]
-    pub positions: Vec<Spanned<String>>,
-    /// What to collect where it cannot be observed.
-    pub collect: Option<String>,
-    /// Lines that are it, with the fields they must give.
-    #[serde(default)]
-    pub samples: Vec<SampleDecl>,
-    /// Lines that are not it.
-    #[serde(default)]
-    pub not: Vec<String>,
-    /// Instead of a format: the system table whose rows it is.
-    pub table: Option<Spanned<String>>,
-    /// What the cells of a row must be, by column.
-    #[serde(default, rename = "where")]
-    pub cells: BTreeMap<String, CellDecl>,
-    /// What is read from a row: field, and `column` or `column:kind`.
-    #[serde(default)]
-    pub columns: BTreeMap<String, Spanned<String>>,
-}
-
-/// A derived field.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DerivedDecl {
-    /// Its name.
-    pub field: String,
-    /// The field it is computed from.
-    pub from: Spanned<String>,
-    /// The classes in order: a value, and a regular expression that must be found.
-    pub classes: Vec<(String, Spanned<String>)>,
-    /// The value when none fits; `other` unless said.
-    pub otherwise: Option<String>,
-}
-
-/// A context.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ContextDecl {
-    /// The other signal.
-    pub signal: Spanned<String>,
-    /// Before or after.
-    pub direction: Direction,
-    /// How far away at most, as `10s` or `500ms`.
-    pub within: Spanned<String>,
-    /// From the other signal's field to this one's.
-    pub take: BTreeMap<Spanned<String>, String>,
 }
 
 /// A named stall of a rule: a signal said again and again for one subject while a position does not move.

@@ -23,8 +23,8 @@ pub struct ExportedName {
 /// A counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedValue {
-    /// Its value; of several exports the largest.
-    pub value: i64,
+    /// Its value, of a signed or an unsigned column; of several exports the largest.
+    pub value: i128,
     /// When it moved last.
     pub last: Option<Timestamp>,
 }
@@ -40,7 +40,7 @@ pub struct Exported {
 
 impl Exported {
     /// Takes a row of a counter; by how much it is larger than what is known: the same table may be exported twice.
-    pub fn count(&mut self, name: ExportedName, found: ExportedValue) -> i64 {
+    pub fn count(&mut self, name: ExportedName, found: ExportedValue) -> i128 {
         if let Some(known) = self.counters.get_mut(&name) {
             let more = found.value - known.value;
             known.value = known.value.max(found.value);
@@ -82,7 +82,7 @@ mod tests {
         };
         let value = |value| ExportedValue { value, last: None };
         let mut exported = Exported::default();
-        let more: Vec<i64> = [7, 7, 9, 3]
+        let more: Vec<i128> = [7, 7, 9, 3]
             .map(|n| exported.count(name(), value(n)))
             .to_vec();
         assert_eq!(more, [7, 0, 2, 0]);

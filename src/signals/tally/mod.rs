@@ -3,6 +3,7 @@
 mod counter;
 mod exported;
 mod extent;
+mod paired;
 mod rate;
 mod signal;
 mod stall;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use exported::{Exported, ExportedName, ExportedValue};
 pub use extent::Extent;
+pub use paired::{Paired, PairedSample, PairedSide};
 pub use rate::{Minutes, Rate, STEPS_MAX, width};
 pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
@@ -104,6 +106,8 @@ pub struct NodeTally {
     pub counters: Vec<CounterTally>,
     /// By stall index.
     pub stalls: Vec<StallTally>,
+    /// Records that another node may have, too, by index of the side that they are.
+    pub paired: BTreeMap<usize, PairedSample>,
     /// Stretches of the main log without a record, in order.
     pub gaps: Vec<(Timestamp, Timestamp)>,
     /// Error and Fatal records.
@@ -215,6 +219,9 @@ impl NodeTally {
         }
         for (mine, theirs) in self.stalls.iter_mut().zip(other.stalls) {
             mine.absorb(theirs);
+        }
+        for (side, sample) in other.paired {
+            self.paired.entry(side).or_default().absorb(sample);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);

@@ -117,6 +117,8 @@ pub(super) fn snapshot_canceled(report: &Report) {
     assert!(title.contains("6120934 6 times"), "{title}");
     let regions = serde_json::to_string(&stall[0].subjects["group"]).unwrap();
     assert!(regions.contains("70418"), "{regions}");
+    // The file's name says nothing of who wrote it, the records do.
+    assert_eq!(stall[0].reported_by, ["store-2031"]);
     // The column beside the lines is eight hours ahead.
     let first = stall[0].window.first.as_deref().unwrap();
     assert!(
@@ -139,6 +141,7 @@ pub(super) fn slow_keeper(report: &Report) {
     assert_eq!(peers("keeper-append-slow"), ["2"]);
     assert_eq!(peers("keeper-send-skipped"), ["2", "3"]);
     let lost = findings(report, "coordination-lost");
+    assert_eq!(lost[0].caused_by, [slow[0].id.as_str()]);
     assert!(
         slow[0].window.first < lost[0].window.first,
         "slowness comes first"

@@ -17,6 +17,7 @@ const READ: &[(&str, Check)] = &[
     ("h01-cas-relink-210-two-nodes", relink_storm_of_two_nodes),
     ("h02-nested-codes-279-209-210", nested_codes),
     ("h03-poco-1000-displaytext-2021", fetch_failures_of_2021),
+    ("h04-docker-compose-interleaved", killed_beside_others),
     ("h05-fatal-sig11-basedaemon-2021", two_crashes),
     ("h06-json-logger-three-shapes", three_shapes),
     ("h07-keeper-raft-rsyslog-012", read_only_after_a_slow_keeper),
@@ -152,7 +153,9 @@ fn check_nodes(id: &str, expected: &Value, report: &Report) {
         // Nodes that only records name: the file's own name may still name its node, and nothing else may.
         let of_a_file = |node: &&str| {
             let unnamed = *node == "(unnamed)";
+            // Or the text of its records says who wrote them.
             unnamed
+                || named.contains(node)
                 || by_file
                     .keys()
                     .any(|path| path.starts_with(&format!("{node}.")))
@@ -252,6 +255,18 @@ fn fetch_failures_of_2021(report: &Report) {
     );
 }
 
+fn killed_beside_others(report: &Report) {
+    // Counted in the file by the prefix: what each of the three services logged.
+    let by_node = [("clickhouse-1", 13), ("kafka-1", 6), ("keeper-1", 14)];
+    let found = report.records.by_node.iter();
+    assert!(found.map(|(node, n)| (node.as_str(), *n)).eq(by_node));
+    let said = prose(report).to_lowercase();
+    assert!(!said.contains("kafka"), "{said}");
+    assert!(said.contains("137") || said.contains("killed"), "{said}");
+    assert_eq!(families(report, 1000).values().sum::<u64>(), 11);
+    assert_eq!(count(report, "memory-limit", "clickhouse-1"), 2);
+}
+
 fn two_crashes(report: &Report) {
     let crash = findings(report, "server-crash");
     assert_eq!(crash.len(), 1, "{:?}", product::fired(report));
@@ -289,6 +304,11 @@ fn three_shapes(report: &Report) {
     ] {
         assert_eq!(count(report, signal, node), records, "{signal} {node}");
     }
+    // Two years lie between what the two nodes lost.
+    let lost = findings(report, "coordination-lost");
+    let mut reporters: Vec<&[String]> = lost.iter().map(|it| &it.reported_by[..]).collect();
+    reporters.sort();
+    assert_eq!(reporters, [["rook-b"], ["rook-c"]]);
     let levels = &report.records.by_level;
     assert!(!levels.contains_key("none"), "{levels:?}");
     let firsts = report.signals.iter().filter_map(|row| row.first.as_ref());

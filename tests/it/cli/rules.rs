@@ -147,6 +147,38 @@ fn a_sample_that_fails_and_a_signal_without_sample_exit_with_1() {
 }
 
 #[test]
+fn the_words_of_a_dialect_are_looked_for_in_records_of_its_formats_only() {
+    let folder = Folder::new();
+    let file = folder.put(
+        "mine.toml",
+        "[[signal]]\nid = \"mine\"\nwhat = \"w\"\ndialects = [\n\
+         { formats = [\"clickhouse\"], templates = [\"my own words\"] },\n\
+         { formats = [\"zookeeper\"], templates = [\"words of my own\"] },\n]\n",
+    );
+    let of_keeper = |text: &str| {
+        format!(
+            "2026-11-29 16:20:33,996 [myid:3] - INFO  [LearnerHandler-/127.0.0.1:40312:LearnerHandler@552] - {text}\n"
+        )
+    };
+    let lines = [
+        (record("10:00:00.000000", "Debug", "a", "my own words"), 1),
+        (
+            record("10:00:00.000000", "Debug", "a", "words of my own"),
+            0,
+        ),
+        (of_keeper("words of my own"), 1),
+        (of_keeper("my own words"), 0),
+    ];
+    for (number, (line, count)) in lines.into_iter().enumerate() {
+        let log = folder.put(&format!("n{number}/a.log"), line);
+        let (file, log) = (file.to_str().unwrap(), log.to_str().unwrap());
+        let found = casdiag(&["lines", "mine", log, "--rules", file]);
+        let lines = found.out.lines().filter(|line| line.starts_with(log));
+        assert_eq!(lines.count(), count, "{number}: {found:?}");
+    }
+}
+
+#[test]
 fn a_rules_file_cannot_command_a_terminal() {
     let folder = Folder::new();
     let file = folder.put(

@@ -4,6 +4,7 @@
 
 mod absence;
 mod claims;
+mod clocks;
 mod context;
 mod coverage;
 mod explain;

@@ -7,7 +7,7 @@ use casdiag::report::model::Role;
 use crate::product::{self, Folder, findings, repository};
 
 /// Values by code, those that other servers reported included.
-fn values(report: &casdiag::report::model::Report) -> BTreeMap<u32, i64> {
+fn values(report: &casdiag::report::model::Report) -> BTreeMap<u32, i128> {
     let mut values = BTreeMap::new();
     for row in &report.counters {
         *values.entry(row.code.unwrap()).or_default() += row.value;

@@ -18,12 +18,22 @@ fn ragged_rows_are_located_and_the_others_count() {
     let report = Folder::with("n1/errors.tsv", text).report();
     let input = product::input(&report, "errors.tsv");
     assert_eq!(product::problems(input), [("ragged-rows", Some(3))]);
-    let counters: Vec<(&str, i64)> = report
+    let counters: Vec<(&str, i128)> = report
         .counters
         .iter()
         .map(|row| (row.name.as_str(), row.value))
         .collect();
     assert_eq!(counters, [("A", 7), ("C", 5)]);
+}
+
+#[test]
+fn a_counter_of_64_bits_keeps_its_value() {
+    let text =
+        "name\tcode\tvalue\tlast_error_time\nA\t1\t18446744073709551615\t2026-09-01 10:00:00\n";
+    let report = Folder::with("n1/errors.tsv", text).report();
+    assert_eq!(report.counters[0].value, (1 << 64) - 1);
+    let json = serde_json::to_string(&report.counters[0]).unwrap();
+    assert!(json.contains("18446744073709551615"), "{json}");
 }
 
 #[test]

@@ -4,4 +4,4 @@ mod evidence;
 mod forms;
 mod hostile;
 mod views;
-mod write;
+pub(crate) mod write;

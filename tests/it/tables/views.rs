@@ -113,6 +113,23 @@ fn a_record_in_the_log_and_in_its_exports_counts_once() {
 }
 
 #[test]
+fn an_export_in_the_order_of_parts_is_matched_as_one_in_the_order_of_time() {
+    let expected = told(&as_log());
+    let (alone, beside) = (Folder::new(), Folder::new());
+    for (node, log) in incident() {
+        // Every third row of each, so that stamps go back by the whole log twice.
+        let rows = records(&log);
+        let parts = (0..3).flat_map(|part| rows.iter().skip(part).step_by(3).cloned());
+        let rows: Vec<Logged> = parts.collect();
+        alone.put(&format!("{node}/text_log.tsv"), tsv(&rows, false));
+        beside.put(&format!("{node}/{LOG}"), &log);
+        beside.put(&format!("{node}/text_log.parquet"), parquet(&rows));
+    }
+    assert_eq!(told(&alone.report()), expected);
+    assert_eq!(told(&beside.report()), expected);
+}
+
+#[test]
 fn an_export_with_full_seconds_alone_is_matched_by_its_text() {
     let expected = told(&as_log());
     let folder = Folder::new();

@@ -11,18 +11,18 @@ use serde_json::json;
 
 /// One record of a log, cut by hand: `STAMP [ T ] {Q} <Level> logger: message` and its further lines.
 #[derive(Debug, Clone)]
-pub(super) struct Logged {
+pub(crate) struct Logged {
     /// `2026-08-21 09:47:53.255344`.
-    pub(super) stamp: String,
-    pub(super) thread: String,
-    pub(super) query: String,
-    pub(super) level: String,
-    pub(super) logger: String,
-    pub(super) message: String,
+    pub(crate) stamp: String,
+    pub(crate) thread: String,
+    pub(crate) query: String,
+    pub(crate) level: String,
+    pub(crate) logger: String,
+    pub(crate) message: String,
 }
 
 /// The records of a log; a line that begins with a year begins one.
-pub(super) fn records(log: &str) -> Vec<Logged> {
+pub(crate) fn records(log: &str) -> Vec<Logged> {
     let mut records: Vec<Logged> = Vec::new();
     for line in log.lines() {
         let is_head = line.len() > 30 && line.as_bytes()[..4].iter().all(u8::is_ascii_digit);
@@ -58,7 +58,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// `TSVWithNamesAndTypes`; `coarse` leaves out the column with microseconds, as old versions do.
-pub(super) fn tsv(records: &[Logged], coarse: bool) -> String {
+pub(crate) fn tsv(records: &[Logged], coarse: bool) -> String {
     let (name, kind) = if coarse {
         ("", "")
     } else {
@@ -81,7 +81,7 @@ pub(super) fn tsv(records: &[Logged], coarse: bool) -> String {
 }
 
 /// `CSVWithNames`: line ends stand inside quotes.
-pub(super) fn csv(records: &[Logged]) -> String {
+pub(crate) fn csv(records: &[Logged]) -> String {
     let mut out = String::from(
         "\"event_time_microseconds\",\"thread_id\",\"level\",\"query_id\",\"logger_name\",\"message\"\n",
     );
@@ -101,7 +101,7 @@ pub(super) fn csv(records: &[Logged]) -> String {
 }
 
 /// `JSONEachRow`, with `/` escaped as the server does.
-pub(super) fn json_each_row(records: &[Logged]) -> String {
+pub(crate) fn json_each_row(records: &[Logged]) -> String {
     let rows = records.iter().map(|it| {
         let row = json!({
             "event_time": &it.stamp[..19],
@@ -118,7 +118,7 @@ pub(super) fn json_each_row(records: &[Logged]) -> String {
 }
 
 /// `Vertical`.
-pub(super) fn vertical(records: &[Logged]) -> String {
+pub(crate) fn vertical(records: &[Logged]) -> String {
     let mut out = String::new();
     for (at, it) in records.iter().enumerate() {
         let heading = format!("Row {}:", at + 1);
@@ -151,7 +151,7 @@ fn micros(stamp: &str) -> i64 {
 }
 
 /// Parquet, in row groups of 20 rows.
-pub(super) fn parquet(records: &[Logged]) -> Vec<u8> {
+pub(crate) fn parquet(records: &[Logged]) -> Vec<u8> {
     let schema = "message schema {
         REQUIRED INT64 event_time_microseconds (TIMESTAMP(MICROS,true));
         REQUIRED INT64 thread_id (INTEGER(64,false));

@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "intake::Block",
             "intake::Limits",
+            "parsers::json",
             "parsers::tables",
             "record",
             "time",

@@ -8,7 +8,7 @@ use super::writers::{self, Node};
 use crate::product::{Folder, repository};
 
 /// The main logs of a bundled incident.
-fn nodes() -> Vec<Node> {
+pub(super) fn nodes() -> Vec<Node> {
     let read = |name: &str| {
         let path = format!("samples/incidents/report-001/{name}/clickhouse-server.log");
         let text = fs::read_to_string(repository(&path)).unwrap();
@@ -23,7 +23,7 @@ fn nodes() -> Vec<Node> {
 }
 
 /// What must not depend on the wrapper. Where only some of the log's lines may be there, how sure a finding is does.
-fn essence(report: &Report, is_excerpt: bool) -> String {
+pub(super) fn essence(report: &Report, is_excerpt: bool) -> String {
     let records = &report.records;
     let totals = (records.total, &records.by_level, &records.by_node);
     let mut lines = vec![format!(

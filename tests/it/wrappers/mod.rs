@@ -5,6 +5,8 @@ mod forms;
 mod hostile;
 mod incident;
 mod json_logger;
+mod seven;
+mod sharing;
 mod writers;
 
 use crate::product::{Folder, record};

@@ -10,6 +10,7 @@
 //! What a step prints is handed, without the stamps, to the reader of every form of lines; each of them knows its own.
 //! A zip holds the lines of a job twice: see [`super::files`].
 
+use crate::record::split_lines;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
@@ -27,9 +28,7 @@ const EVENTS_MAX: usize = 10_000;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
     let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
-    let mut lines = sample
-        .split(|&byte| byte == b'\n')
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut lines = split_lines(sample).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     lines.next().is_some_and(|line| job_line(line).is_some())
 }
 

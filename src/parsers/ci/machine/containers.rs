@@ -3,6 +3,7 @@
 //! A container that is up, or healthy, says nothing of the server in it: the check may be an `echo`, and the main process need
 //! not be the server. So a state is told as a state.
 
+use crate::record::split_lines;
 use std::io::{BufRead, Read};
 
 use serde::Deserialize;
@@ -24,7 +25,7 @@ pub(crate) fn claims_inspect(sample: &[u8]) -> bool {
 }
 
 pub(crate) fn claims_table(sample: &[u8]) -> bool {
-    let mut lines = sample.split(|&byte| byte == b'\n').take(20);
+    let mut lines = split_lines(sample).take(20);
     lines.any(|line| Columns::of(&String::from_utf8_lossy(line)).is_some())
 }
 

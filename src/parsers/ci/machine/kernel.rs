@@ -8,15 +8,14 @@
 use super::super::jobs::unstamp::plain;
 use super::super::model::{Clock, Event, EventKind, MESSAGE_BYTES_MAX, Moment, bounded};
 use super::super::{Line, LineReader, Reading};
+use crate::record::split_lines;
 use crate::time::Timestamp;
 
 /// Events that are kept; a machine without memory kills hundreds of processes.
 const EVENTS_MAX: usize = 1000;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    let lines = sample
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.is_empty());
+    let lines = split_lines(sample).filter(|line| !line.is_empty());
     let (mut stamped, mut all) = (0, 0);
     for line in lines.take(50) {
         all += 1;

@@ -4,6 +4,7 @@
 //! {"nodeid": "tests/test_x.py::test_y", "when": "call", "outcome": "failed", ..., "$report_type": "TestReport"}
 //! ```
 
+use crate::record::split_lines;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -20,10 +21,7 @@ use super::super::{Form, Line, LineReader, Reading};
 use super::dotted;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    let line = sample
-        .split(|&byte| byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let line = split_lines(sample).next().unwrap_or_default();
     line.starts_with(b"{") && memchr::memmem::find(line, b"\"$report_type\"").is_some()
 }
 

@@ -12,6 +12,7 @@
 //! with its worst outcome; what pytest counts is kept beside it. Messages in the short summary are cut to the terminal's
 //! width, so they are taken from the tracebacks.
 
+use crate::record::split_lines;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::failure::{Failure, place};
@@ -28,12 +29,17 @@ const KEPT_MAX: usize = 20_000;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
     let mut weak = 0;
-    for line in sample.split(|&byte| byte == b'\n') {
+    for line in split_lines(sample) {
         let line = plain(line);
         let Ok(text) = std::str::from_utf8(&line) else {
             continue;
         };
-        match kind(text.trim_end_matches('\r')) {
+        let text = text.trim_end();
+        // Most files are not of this form: what cannot count is not looked at further.
+        if !(text.starts_with('=') || text.ends_with(']') || text.contains(".py ")) {
+            continue;
+        }
+        match kind(text) {
             Kind::Banner("test session starts" | "short test summary info") => return true,
             Kind::Banner("ERRORS" | "FAILURES") | Kind::Letters(_) => weak += 1,
             Kind::Banner(title) if ending(title).is_some() => return true,

@@ -11,9 +11,10 @@ use super::super::model::{
     bounded,
 };
 use super::super::{Form, Line, LineReader, Reading};
+use crate::record::split_lines;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    sample.split(|&byte| byte == b'\n').any(|line| {
+    split_lines(sample).any(|line| {
         let text = String::from_utf8_lossy(line);
         tagged(text.trim_end()).is_some_and(|(_, rest)| verdict(rest).is_some())
     })

@@ -5,6 +5,7 @@
 //! | started | scenario | seed | scale | duration | status | git sha | run_dir | note |
 //! ```
 
+use crate::record::split_lines;
 use std::collections::BTreeMap;
 
 use super::super::model::{Check, KEPT_MAX, NAME_BYTES_MAX, Place, TestRun, Unstable, bounded};
@@ -13,8 +14,8 @@ use super::super::{Form, Line, LineReader, Reading};
 const COLUMNS: &[&str] = &["started", "scenario", "seed", "status"];
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    sample
-        .split(|&byte| byte == b'\n')
+    split_lines(sample)
+        .filter(|line| line.contains(&b'|'))
         .any(|line| head(&String::from_utf8_lossy(line)).is_some())
 }
 

@@ -13,6 +13,7 @@ use super::super::model::{
 };
 use super::super::{Form, Line, LineReader, Reading};
 use super::key_values;
+use crate::record::split_lines;
 
 /// The first rows of tables that count errors: how often, and what.
 const TABLES: &[(&str, usize, usize)] = &[
@@ -21,9 +22,8 @@ const TABLES: &[(&str, usize, usize)] = &[
 ];
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    let mut lines = sample
-        .split(|&byte| byte == b'\n')
-        .map(|line| String::from_utf8_lossy(line).trim_end().to_owned());
+    let mut lines =
+        split_lines(sample).map(|line| String::from_utf8_lossy(line).trim_end().to_owned());
     let first = lines.next().unwrap_or_default();
     if TABLES.iter().any(|(head, ..)| first.starts_with(head)) {
         return true;

@@ -19,6 +19,7 @@ use super::super::model::{
 use super::super::{Form, Line, LineReader, Reading};
 use super::dump::{DUMP_BYTES_MAX, STARTED_LAST, read_dump};
 use super::{Kind as Fault, failure, fsck, key_values};
+use crate::record::split_lines;
 
 const PREFIX: &str = "[soak.run] ";
 
@@ -26,7 +27,7 @@ const PREFIX: &str = "[soak.run] ";
 const EVENTS_MAX: usize = 10_000;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
-    sample.split(|&byte| byte == b'\n').any(|line| {
+    split_lines(sample).any(|line| {
         let line = plain(line);
         line.starts_with(PREFIX.as_bytes()) || verdict(&String::from_utf8_lossy(&line)).is_some()
     })

@@ -3,6 +3,7 @@
 //! Nine of ten messages are what shells printed. Of those only the head is read, which the framework writes with its fields in
 //! a fixed order, and the text only where it may name a table. Memory holds the tests that run and those that failed.
 
+use crate::record::split_lines;
 use std::collections::BTreeSet;
 
 use super::flags;
@@ -17,7 +18,7 @@ use crate::parsers::ci::{Form, Line, LineReader, Reading, python, statements};
 /// Whether a source begins with messages of a run.
 pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
     let text = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
-    let lines = text.split(|byte| *byte == b'\n').take(20);
+    let lines = split_lines(text).take(20);
     lines.into_iter().any(|line| {
         line.starts_with(START) && memchr::memmem::find(line, b"\"message_hash\"").is_some()
     })

@@ -26,15 +26,14 @@ pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
         .lines()
         .map(plain)
         .filter(|line| !line.trim().is_empty());
-    let first = lines.by_ref().take(40);
-    let mut seen = false;
-    for line in first {
-        let is_ours =
-            result(&line).is_some() || started(&line).is_some() || listed(&line).is_some();
-        let is_summed = text.contains(FRAMEWORK) || text.contains("\nTotal time ");
-        seen |= is_ours || is_summed && totals_line(&line).is_some();
-    }
-    seen
+    let mut first = lines.by_ref().take(40);
+    let is_summed = text.contains(FRAMEWORK) || text.contains("\nTotal time ");
+    first.any(|line| {
+        result(&line).is_some()
+            || started(&line).is_some()
+            || listed(&line).is_some()
+            || is_summed && totals_line(&line).is_some()
+    })
 }
 
 /// A reader of such reports.
