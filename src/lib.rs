@@ -37,4 +37,6 @@ pub mod report;
 
 pub mod engine;
 
+pub mod replay;
+
 pub mod cli;

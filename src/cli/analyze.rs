@@ -15,6 +15,7 @@ use crate::report::model::Report;
 use crate::report::{self, escape};
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) input: InputOptions,
@@ -42,6 +43,9 @@ pub(super) struct Arguments {
     /// Prints on stderr what each signal and rule cost
     #[arg(long)]
     profile_rules: bool,
+    /// Runs findings again in the reference engine, where their rules say how, and adds what comes of it
+    #[arg(long)]
+    replay: bool,
     /// Colors the text output
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     color: ColorChoice,
@@ -79,6 +83,9 @@ pub(super) fn analyzed(
     })?;
     let mut report = report::assemble::report(&analysis, &base);
     report.fail_on = arguments.fail_on.severity();
+    if arguments.replay {
+        super::again::add(&mut report);
+    }
     if arguments.redact {
         report = report::redact(report)?;
     }

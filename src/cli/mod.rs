@@ -1,5 +1,6 @@
 //! The command line: arguments become a plan, an outcome becomes an exit code. Opens no input and concludes nothing.
 
+mod again;
 mod analyze;
 mod ci;
 mod controllers;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Failure, Outcome, controllers};
+use super::{Failure, Outcome, again, controllers};
 use crate::engine::cas::check::{self, Bounds, Checked};
 use crate::engine::cas::soak::{BASE_TIME, Driver, Soak, Verdict};
 use crate::engine::cas::{
@@ -18,8 +18,8 @@ use crate::intake::read_text;
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArguments {
-    /// A scenario that comes with the program, or a file; without one, all are listed
-    #[arg(value_name = "NAME|SCENARIO.toml")]
+    /// A scenario that comes with the program, a file, or a report whose findings are run again; without one, all are listed
+    #[arg(value_name = "NAME|SCENARIO.toml|REPORT.json")]
     pub(super) scenario: Option<String>,
     /// The protocol and its fixes, such as v1+A+C1
     #[arg(long, value_name = "VARIANT")]
@@ -111,6 +111,9 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
         }
         return list(out);
     };
+    if Path::new(name).extension().is_some_and(|it| it == "json") {
+        return again::run(name, arguments.format, out);
+    }
     if let Some(text) = controllers::text_of(name) {
         return controllers::replay(name, &text, arguments, out);
     }

@@ -18,7 +18,7 @@ pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result
 }
 
 /// Writes any value as this file writes a report.
-pub(super) fn write_inert(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_inert(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(&mut *out, Inert(PrettyFormatter::new()));
     value.serialize(&mut serializer)?;
     out.write_all(b"\n")

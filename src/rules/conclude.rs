@@ -177,6 +177,7 @@ impl RuleBase {
             confidence: verdict.confidence,
             category: category.clone(),
             fix_goes_in: declared.fix_goes_in.clone(),
+            replay: declared.replay,
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::wal::Ranges;
 use crate::signals::tally::Evidence;
 use crate::time::Timestamp;
-use crate::vocab::{Confidence, Severity};
+use crate::vocab::{Confidence, EngineModel, Severity};
 
 /// A conclusion about one run, or one node of it.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Finding {
     pub category: String,
     /// Where a fix goes, if the rule says.
     pub fix_goes_in: Option<String>,
+    /// The model in which it can be run again.
+    pub replay: Option<EngineModel>,
     /// One sentence with the numbers.
     pub title: String,
     /// The run.

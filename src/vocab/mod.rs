@@ -3,9 +3,11 @@
 mod level;
 mod lsn;
 mod mark;
+mod model;
 mod severity;
 
 pub use level::{Level, LevelClass};
 pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
 pub use mark::{MarkKind, Tone};
+pub use model::EngineModel;
 pub use severity::{Confidence, Severity};

@@ -1,7 +1,7 @@
 //! How a standby that is behind gets what it lacks: hello, join position, streams by segment names, snapshots.
 
 use super::names::{Entry, NodeId, What};
-use super::node::{Delay, Entries, Message, Out, Standby, Step};
+use super::node::{AppendEntries, Delay, Message, Out, Standby, Step};
 use super::setup::{Defect, Dispatch, Heartbeat, Shown};
 use super::world::World;
 
@@ -189,11 +189,11 @@ impl World {
         self.note(node, what, out);
     }
 
-    fn next_batch(&self, node: NodeId, from: u64, to: u64) -> Option<Entries> {
+    fn next_batch(&self, node: NodeId, from: u64, to: u64) -> Option<AppendEntries> {
         let it = &self.nodes[node];
         let entries = it.disk.by_name(from, to);
         let prev = entries.first()?.lsn - 1;
-        Some(Entries {
+        Some(AppendEntries {
             term: it.disk.term,
             prev,
             prev_term: if prev == 0 { 0 } else { it.term_at(prev)? },
@@ -203,7 +203,13 @@ impl World {
     }
 
     /// A part of a stream arrives.
-    pub(super) fn batch(&mut self, from: NodeId, to: NodeId, entries: Entries, out: &mut Out) {
+    pub(super) fn batch(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        entries: AppendEntries,
+        out: &mut Out,
+    ) {
         if self.nodes[to].is_recovered() {
             if self.follow(from, to, entries.term, out) {
                 self.consume(from, to, &entries, true, out);

@@ -81,7 +81,6 @@ fn line(note: &Note, assumptions: &Assumptions) -> Option<String> {
             "INFO ha_apply_wal_catchup_entry: replication traffic dropped before recovery"
                 .to_owned()
         }
-        What::Dropped { .. } => return None,
         What::Busy { lsn } => {
             format!("WARN persist_wal_write_replicated: EBUSY before recovery (lsn={lsn})")
         }
@@ -96,15 +95,10 @@ fn line(note: &Note, assumptions: &Assumptions) -> Option<String> {
             matched,
         } => consumed(term, prev, n, Some(matched)),
         What::AppendRejected { term, prev, n } => consumed(term, prev, n, None),
-        What::Candidate { term } => format!("HA raft: election timeout, candidate (term={term})"),
-        What::VoteGranted { to, term, last } => {
-            let to = controller(to);
-            format!("HA raft: vote granted to {to} (term={term} last_lsn={last})")
-        }
-        What::Primary { term, votes, of } => {
-            format!("HA raft: primary (term={term} votes={votes}/{of})")
-        }
-        What::SteppedDown { term } => format!("HA raft: stepped down (term={term})"),
+        What::Candidate { .. }
+        | What::VoteGranted { .. }
+        | What::Primary { .. }
+        | What::SteppedDown { .. } => return election(note.what),
         What::Registered { .. }
         | What::Stream { .. }
         | What::Streamed { .. }
@@ -125,12 +119,35 @@ fn line(note: &Note, assumptions: &Assumptions) -> Option<String> {
         What::Stopped => "main: stopped".to_owned(),
         // A killed process says nothing, and nobody logs what only the engine sees.
         What::Killed
+        | What::Dropped { .. }
         | What::NotReady
         | What::Acknowledged { .. }
         | What::FalseAck { .. }
         | What::Lost { .. } => return None,
     };
     Some(text)
+}
+
+/// The text of an election.
+fn election(what: What) -> Option<String> {
+    if let What::Candidate { term } = what {
+        return Some(format!(
+            "HA raft: election timeout, candidate (term={term})"
+        ));
+    }
+    if let What::VoteGranted { to, term, last } = what {
+        let to = controller(to);
+        return Some(format!(
+            "HA raft: vote granted to {to} (term={term} last_lsn={last})"
+        ));
+    }
+    if let What::Primary { term, votes, of } = what {
+        return Some(format!("HA raft: primary (term={term} votes={votes}/{of})"));
+    }
+    if let What::SteppedDown { term } = what {
+        return Some(format!("HA raft: stepped down (term={term})"));
+    }
+    None
 }
 
 /// What an append came to; `matched` is where the logs agree if it was taken.

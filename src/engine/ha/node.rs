@@ -8,7 +8,7 @@ use super::persist::Persist;
 
 /// Entries on their way, with what must be before them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Entries {
+pub(super) struct AppendEntries {
     /// The primary's term.
     pub(super) term: u64,
     /// The position before the first.
@@ -21,7 +21,7 @@ pub(super) struct Entries {
     pub(super) commit: u64,
 }
 
-impl Entries {
+impl AppendEntries {
     /// The last position that the message speaks of.
     pub(super) fn last(&self) -> u64 {
         self.prev + self.entries.len() as u64
@@ -41,9 +41,9 @@ pub(super) enum Message {
         report: u64,
     },
     /// Live entries, or a heartbeat without one.
-    Append(Entries),
+    Append(AppendEntries),
     /// A part of a stream.
-    Batch(Entries),
+    Batch(AppendEntries),
     /// A configuration record, without a check of the log.
     Push {
         term: u64,

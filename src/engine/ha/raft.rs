@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::{Entry, NodeId, Violation, What};
-use super::node::{Delay, Entries, Message, Out, Primary, Role, Standby, Step};
+use super::node::{AppendEntries, Delay, Message, Out, Primary, Role, Standby, Step};
 use super::world::{Refused, World};
 
 impl World {
@@ -159,7 +159,7 @@ impl World {
             term,
             value: 0,
         };
-        self.hand_over(node, vec![noop], out);
+        self.hand_over(node, &[noop], out);
     }
 
     /// Takes a write; the position that it gets. Internal writes do not wait until the primary is ready.
@@ -213,11 +213,11 @@ impl World {
             return;
         }
         let batch = std::mem::take(&mut primary.buffer);
-        self.hand_over(node, batch, out);
+        self.hand_over(node, &batch, out);
     }
 
-    fn hand_over(&mut self, node: NodeId, batch: Vec<Entry>, out: &mut Out) {
-        for entry in &batch {
+    fn hand_over(&mut self, node: NodeId, batch: &[Entry], out: &mut Out) {
+        for entry in batch {
             self.write_entry(node, *entry);
         }
         let life = self.nodes[node].life;
@@ -253,7 +253,7 @@ impl World {
     }
 
     /// The entries from a position to another one with what is before them; none if that is not known here.
-    pub(super) fn entries(&self, node: NodeId, from: u64, to: u64) -> Option<Entries> {
+    pub(super) fn entries(&self, node: NodeId, from: u64, to: u64) -> Option<AppendEntries> {
         let it = &self.nodes[node];
         let prev = from - 1;
         let prev_term = if prev == 0 { 0 } else { it.term_at(prev)? };
@@ -261,7 +261,7 @@ impl World {
         for lsn in from..=to {
             entries.push(*it.log.get(&lsn)?);
         }
-        Some(Entries {
+        Some(AppendEntries {
             term: it.disk.term,
             prev,
             prev_term,
@@ -271,7 +271,13 @@ impl World {
     }
 
     /// Live entries or a heartbeat arrive. Before recovery there is no log to compare with: no answer.
-    pub(super) fn append(&mut self, from: NodeId, to: NodeId, entries: &Entries, out: &mut Out) {
+    pub(super) fn append(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        entries: &AppendEntries,
+        out: &mut Out,
+    ) {
         if self.nodes[to].is_recovered() && self.follow(from, to, entries.term, out) {
             self.consume(from, to, entries, false, out);
         }
@@ -302,7 +308,7 @@ impl World {
         &mut self,
         from: NodeId,
         to: NodeId,
-        entries: &Entries,
+        entries: &AppendEntries,
         is_batch: bool,
         out: &mut Out,
     ) {

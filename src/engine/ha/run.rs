@@ -176,6 +176,7 @@ impl Run {
             }
             Deed::Pause => {
                 self.paused.insert(node);
+                self.world.disconnect(node);
             }
             Deed::Resume => self.resume(node),
             Deed::Cut => {
@@ -218,16 +219,12 @@ impl Run {
         let primary = self.primary()?;
         let value = self.values + 1;
         let taken = self.world.write(primary, value, is_internal, &mut self.out);
-        match taken {
-            Ok(lsn) => {
-                self.values = value;
-                Some((lsn, value))
-            }
-            Err(_) => {
-                self.world.note(primary, What::NotReady, &mut self.out);
-                None
-            }
+        if let Ok(lsn) = taken {
+            self.values = value;
+            return Some((lsn, value));
         }
+        self.world.note(primary, What::NotReady, &mut self.out);
+        None
     }
 
     /// A write at the primary, with what follows of it.

@@ -126,7 +126,7 @@ pub enum Deed {
     Kill,
     /// It ends in order.
     Stop,
-    /// It is stopped in its tracks; what is sent to it meanwhile is lost.
+    /// It is stopped in its tracks: its peers give the connections up, and what is sent to it meanwhile is lost.
     Pause,
     /// It goes on.
     Resume,

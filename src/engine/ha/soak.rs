@@ -110,7 +110,7 @@ impl Soak {
             failure = self.round(round);
             if failure.is_none() {
                 passed = round;
-                self.say(format!("PASS: round {round}"));
+                self.say(&format!("PASS: round {round}"));
             }
         }
         let is_stalled = failure.is_some() && self.run.stall().is_some();
@@ -131,10 +131,10 @@ impl Soak {
         let count: usize = problems.iter().map(Vec::len).sum();
         for (node, found) in problems.iter().enumerate() {
             for problem in found {
-                self.say(format!("{}: {problem}", controller(node)));
+                self.say(&format!("{}: {problem}", controller(node)));
             }
         }
-        self.say(format!(
+        self.say(&format!(
             "wal-layout-check: {segments} segments, {count} problems"
         ));
         let mut failure = failure;
@@ -145,8 +145,8 @@ impl Soak {
             failure = Some("committed-prefix: nodes diverge".to_owned());
         }
         match &failure {
-            Some(why) => self.say(format!("FAIL: {why}")),
-            None => self.say(format!("PASS: {passed} rounds")),
+            Some(why) => self.say(&format!("FAIL: {why}")),
+            None => self.say(&format!("PASS: {passed} rounds")),
         }
         Outcome {
             passed,
@@ -168,7 +168,7 @@ impl Soak {
         }
     }
 
-    fn say(&mut self, text: String) {
+    fn say(&mut self, text: &str) {
         self.run.lines.push(format!("[xce-test-ha] {text}"));
     }
 
@@ -183,7 +183,10 @@ impl Soak {
             ));
         }
         if let Some(primary) = self.run.primary() {
-            self.say(format!("round {round}: {} is primary", controller(primary)));
+            self.say(&format!(
+                "round {round}: {} is primary",
+                controller(primary)
+            ));
         }
         let rest = self.chance.between(SECOND, 10 * SECOND);
         self.pass(rest);
@@ -239,7 +242,7 @@ impl Soak {
     }
 
     fn kill(&mut self, round: u64, node: NodeId) {
-        self.say(format!(
+        self.say(&format!(
             "round {round}: kill {}, expect failover",
             controller(node)
         ));

@@ -101,7 +101,7 @@ const ASSUMPTIONS: [Assumption; 14] = [
         },
     ),
     (3, "`batches`: one segment a dispatch; two", |it| {
-        it.assume.batches = 2
+        it.assume.batches = 2;
     }),
     (
         4,
@@ -130,7 +130,9 @@ const ASSUMPTIONS: [Assumption; 14] = [
             it.assume.heartbeat = Heartbeat::Next;
         },
     ),
-    (8, "`tick`: 3.083 s; 1 s", |it| it.timing.tick = 1_000_000),
+    (8, "`tick`: 3.083 s; 1 s", |it| {
+        it.timing.tick = 1_000_000;
+    }),
     (
         8,
         "`tells-commit`: heartbeats tell the commit position; not",

@@ -206,12 +206,17 @@ impl World {
         let it = &mut self.nodes[node];
         it.is_up = false;
         it.role = Role::Follower;
+        self.disconnect(node);
+        self.note(node, what, out);
+    }
+
+    /// The primaries' connections to a node end.
+    pub(super) fn disconnect(&mut self, node: NodeId) {
         for other in &mut self.nodes {
             if let Some(standby) = other.primary_mut().and_then(|it| it.standbys.get_mut(node)) {
                 standby.is_registered = false;
             }
         }
-        self.note(node, what, out);
     }
 
     /// Writes an entry to the log of a recovered node, and looks whether it went where it is found.
@@ -353,10 +358,12 @@ impl World {
     }
 
     pub(super) fn note(&self, node: NodeId, what: What, out: &mut Out) {
+        debug_assert!(node < self.nodes.len());
         out.notes.push(Note { node, what });
     }
 
     pub(super) fn send(&self, from: NodeId, to: NodeId, message: Message, out: &mut Out) {
+        debug_assert!(to < self.nodes.len());
         let step = Step::Deliver { from, to, message };
         out.later.push((Delay::Hop(from, to), step));
     }

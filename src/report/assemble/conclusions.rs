@@ -56,7 +56,7 @@ impl Context<'_> {
                 k: finding.runs.0,
                 n: finding.runs.1,
             },
-            replay: None,
+            replay: finding.replay.map(|it| serde_json::json!({ "model": it })),
         }
     }
 

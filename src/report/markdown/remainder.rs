@@ -172,9 +172,14 @@ fn counters(report: &Report, page: &mut Page) {
 }
 
 fn elsewhere(report: &Report, page: &mut Page) {
-    if !report.replays.is_empty() {
-        let replays = counted(length(&report.replays), "replay", "replays");
-        page.block(&format!("Also checked, see --format json: {replays}."));
+    let summaries = report
+        .replays
+        .iter()
+        .filter_map(|it| it["summary"].as_str());
+    let items: Vec<String> = summaries.map(markdown_line).collect();
+    if !items.is_empty() {
+        page.section("Run again in the reference engine");
+        list(&items, "replays", page);
     }
 }
 

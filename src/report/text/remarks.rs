@@ -283,8 +283,11 @@ fn inputs(report: &Report, page: &mut Page) {
 }
 
 fn elsewhere(report: &Report, page: &mut Page) {
-    if !report.replays.is_empty() {
-        let replays = counted(length(&report.replays), "replay", "replays");
-        page.remark("also", &format!("{replays}: --format json"), 1);
+    let summaries = report
+        .replays
+        .iter()
+        .filter_map(|it| it["summary"].as_str());
+    for summary in summaries {
+        page.remark("replay", &terminal(summary), 2);
     }
 }

@@ -52,6 +52,14 @@ pub enum LsnValue {
 }
 
 impl LsnValue {
+    /// The position as a number, where the system writes it as one.
+    pub fn as_number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+
     /// The position, unless the text is none.
     pub(in crate::report) fn number(&self) -> Option<Lsn> {
         match self {

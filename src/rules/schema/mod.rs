@@ -30,7 +30,7 @@ pub use step::StepDecl;
 pub use strip::{StripDecl, StripRowDecl};
 
 use crate::layout::{ProblemKind, Severity as Harm};
-use crate::vocab::{Confidence, Severity};
+use crate::vocab::{Confidence, EngineModel, Severity};
 
 /// A rules file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -255,6 +255,8 @@ pub struct RuleDecl {
     pub fix_goes_in: Option<String>,
     /// The step of a diagnosis that its findings answer.
     pub step: Option<Spanned<String>>,
+    /// The model of the reference engine in which its findings can be run again.
+    pub replay: Option<EngineModel>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,

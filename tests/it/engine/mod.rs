@@ -1,5 +1,6 @@
 //! The reference engine: what its scenarios show, what its logs say, what a search of small worlds finds.
 
+mod again;
 mod ha;
 mod logs;
 mod promises;

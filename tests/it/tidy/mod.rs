@@ -17,7 +17,7 @@ const LINES_MAX: usize = 500;
 
 /// What a layer may name of the crate beside itself. `layer` is all of it, `layer::Item` only that.
 ///
-/// A layer to come (`layout`, `replay`) is one more row.
+/// A layer to come is one more row.
 const LAYERS: &[(&str, &[&str])] = &[
     ("vocab", &[]),
     ("profile", &[]),
@@ -105,11 +105,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("engine", &["time", "vocab"]),
     (
+        "replay",
+        &["engine", "report::escape", "report::model", "time"],
+    ),
+    (
         "cli",
         &[
             "engine",
             "pipeline",
             "profile",
+            "replay",
             "report",
             "rules",
             "intake",
@@ -149,7 +154,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("highway", &["parsers/wal/"]),
     (
         "serde_json",
-        &["engine/", "parsers/ci/", "parsers/wal/", "report/"],
+        &["engine/", "parsers/ci/", "parsers/wal/", "replay/", "report/"],
     ),
     ("sha2", &["parsers/wal/", "report/html/"]),
     ("stateright", &["engine/cas/check/", "engine/ha/check/"]),

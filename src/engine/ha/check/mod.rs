@@ -12,6 +12,7 @@ use stateright::{Checker, Expectation, HasDiscoveries, Model};
 pub use small::Bounds;
 use small::Small;
 
+use super::names::Violation;
 use super::setup::Variant;
 
 /// A search ends after this, finished or not.
@@ -121,6 +122,16 @@ pub fn check(variant: Variant, bounds: Bounds, most: usize, threads: usize) -> C
         is_complete: checker.state_count() < most,
         findings,
     }
+}
+
+/// The shortest way to a broken promise, in words; empty if there is none within the bounds.
+pub fn shortest_way(variant: Variant, bounds: Bounds, violation: Violation) -> Vec<String> {
+    let small = Small {
+        variant,
+        bounds,
+        only: None,
+    };
+    shortest(small, violation.promise())
 }
 
 /// The shortest way to an answer: a search with one question ends at the first.

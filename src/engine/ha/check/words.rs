@@ -1,7 +1,7 @@
 //! The steps of a small world in plain words.
 
 use super::super::names::{NodeId, controller};
-use super::super::node::{Entries, Message, Step};
+use super::super::node::{AppendEntries, Message, Step};
 use super::super::world::World;
 use super::small::{Event, State};
 
@@ -48,7 +48,7 @@ fn step_sentence(world: &World, step: &Step) -> String {
     }
 }
 
-fn range(entries: &Entries) -> String {
+fn range(entries: &AppendEntries) -> String {
     match (entries.entries.first(), entries.entries.last()) {
         (Some(first), Some(last)) if first.lsn < last.lsn => {
             format!("{} to {}", first.lsn, last.lsn)

@@ -1,0 +1,84 @@
+//! A replay in words.
+
+use std::io::{self, Write};
+
+use super::{Replayed, Verdict};
+use crate::report::escape::terminal;
+
+/// Writes replays for people.
+pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
+    for one in replayed {
+        let verdict = match one.verdict {
+            Verdict::Reproduced => "REPRODUCED",
+            Verdict::Partly => "PARTLY REPRODUCED",
+            Verdict::Not => "NOT REPRODUCED",
+        };
+        let (finding, summary) = (terminal(&one.finding), terminal(&one.summary));
+        writeln!(out, "{finding}, {verdict}: {summary}")?;
+        writeln!(out, "\nobserved and predicted:")?;
+        for it in &one.compared {
+            let observed = it
+                .observed
+                .map_or_else(|| "not here".to_owned(), |n| n.to_string());
+            let error = it.error.map_or_else(String::new, |e| {
+                format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0)
+            });
+            writeln!(
+                out,
+                "  {:<28}{:<16}{observed:>10}{:>10}{error}",
+                it.what,
+                terminal(&it.node),
+                it.predicted
+            )?;
+        }
+        for (what, facts) in [
+            ("read", &one.read),
+            ("assumed", &one.assumed),
+            ("not balanced, and not fitted", &one.unbalanced),
+        ] {
+            if !facts.is_empty() {
+                writeln!(out, "\n{what}:")?;
+            }
+            for it in facts {
+                writeln!(
+                    out,
+                    "  {}: {} ({})",
+                    it.what,
+                    terminal(&it.value),
+                    terminal(&it.from)
+                )?;
+            }
+        }
+        if !one.fitted.is_empty() {
+            writeln!(out, "\nfitted, with the range that fits as well:")?;
+        }
+        for it in &one.fitted {
+            writeln!(
+                out,
+                "  {}: {} ({} to {})",
+                it.what, it.value, it.least, it.most
+            )?;
+        }
+        writeln!(out, "\nwhat would have helped here:")?;
+        for it in &one.fixes {
+            let word = if it.cures { "cures" } else { "does not" };
+            writeln!(out, "  {:<32}{word:<10}{}", it.fix, it.outcome)?;
+        }
+        if !one.trace.is_empty() {
+            writeln!(out, "\nthe shortest way to it:")?;
+        }
+        for (place, step) in one.trace.iter().enumerate() {
+            writeln!(out, "  {:>2}. {step}", place + 1)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn sign(observed: Option<u64>, predicted: u64) -> f64 {
+    if observed.is_some_and(|it| it > predicted) {
+        -1.0
+    } else {
+        1.0
+    }
+}
