@@ -103,6 +103,12 @@ pub(super) fn replay(
     arguments: &ReplayArguments,
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
+    if arguments.out.is_some() {
+        return Err(
+            "of a run of controllers no picture is made; --logs keeps their logs and segments"
+                .into(),
+        );
+    }
     let scenario = Scenario::read(name, text)?;
     if !arguments.compare.is_empty() {
         for what in &arguments.compare {

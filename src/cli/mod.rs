@@ -9,11 +9,14 @@ mod explain;
 mod lines;
 mod manual;
 mod options;
+mod orders;
 mod output;
+mod pictures;
 mod progress;
 mod render;
 mod replay;
 mod rules;
+mod soak;
 mod wal;
 
 use std::error::Error as StdError;
@@ -57,7 +60,7 @@ enum Command {
     Replay(replay::ReplayArguments),
     /// Runs a soak of the reference engine, with the operations of the real harness.
     #[command(subcommand)]
-    Soak(replay::SoakCommand),
+    Soak(soak::SoakCommand),
     /// Prints completions for a shell.
     Completions(manual::CompletionsArguments),
     /// Prints the manual page, for `man`.
@@ -106,7 +109,7 @@ pub fn main() -> ExitCode {
         Command::WalLayoutCheck(arguments) => wal::check(&arguments, &mut out),
         Command::Wal(arguments) => wal::run(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
-        Command::Soak(command) => replay::soak(&command, &mut out),
+        Command::Soak(command) => soak::soak(&command, &mut out),
         Command::Completions(arguments) => manual::completions(&arguments, &mut out),
         Command::Man => manual::man(&mut out),
         Command::Schema => schema(&mut out),

@@ -4,18 +4,24 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::{Failure, Outcome, again, controllers};
-use crate::engine::cas::check::{self, Bounds, Checked};
-use crate::engine::cas::soak::{BASE_TIME, Driver, Soak, Verdict};
+use super::orders::{compare_checks, run_check};
+use super::{Failure, Outcome, again, controllers, pictures};
+use crate::engine::cas::check::Bounds;
+use crate::engine::cas::soak::{BASE_TIME, Driver, Failure as SoakFailure, Verdict};
 use crate::engine::cas::{
-    Logs, Note, PASSED, Run, Scenario, Sink, Variant, World, summarize, write_comparison,
-    write_table,
+    Logs, Note, PASSED, Run, RunSummary, Scenario, Sink, Variant, World, shortest, summarize,
+    write_comparison, write_table,
 };
 use crate::engine::scenarios::BUILT_IN;
 use crate::intake::read_text;
+use crate::report::escape;
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Args)]
 pub(super) struct ReplayArguments {
     /// A scenario that comes with the program, a file, or a report whose findings are run again; without one, all are listed
@@ -33,18 +39,30 @@ pub(super) struct ReplayArguments {
     /// Write the logs that the servers would have written below this folder
     #[arg(long, value_name = "DIR")]
     pub(super) logs: Option<PathBuf>,
+    /// Write the summary, its numbers and the picture of rates and queues into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Write into the folder of --out although it is not empty
+    #[arg(long, requires = "out")]
+    pub(super) force: bool,
     /// How to write the answer
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     pub(super) format: Format,
+    /// List the scenarios that come with the program
+    #[arg(long, conflicts_with_all = ["scenario", "table", "check"])]
+    pub(super) list: bool,
     /// Try every order of events in a small world under the scenario's protocol
     #[arg(long)]
     pub(super) check: bool,
-    /// Compare the scenario under several protocols, such as v1,v1+A,v2
-    #[arg(long, value_name = "VARIANTS", value_delimiter = ',', requires = "scenario", conflicts_with_all = ["variant", "fixes", "logs", "check"])]
+    /// Search the smallest world only: one attempt and no eviction, seconds instead of minutes
+    #[arg(long, requires = "check")]
+    pub(super) small: bool,
+    /// Compare the scenario, or with --check the search, under several protocols, such as v1,v1+A,v2
+    #[arg(long, value_name = "VARIANTS", value_delimiter = ',', conflicts_with_all = ["variant", "fixes", "logs", "out", "table"])]
     pub(super) compare: Vec<String>,
     /// Measure what every scenario that comes with the program must show
-    #[arg(long, conflicts_with_all = ["scenario", "check"])]
-    table: bool,
+    #[arg(long, conflicts_with_all = ["scenario", "check", "out"])]
+    pub(super) table: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,47 +73,16 @@ pub(super) enum Format {
     Json,
 }
 
-#[derive(Debug, Subcommand)]
-pub(super) enum SoakCommand {
-    /// The soak of a content-addressed cluster, with the operations and lines of the real harness
-    Cas(SoakArguments),
-    /// The soak of three controllers: a fault a round, and every node's segments checked at the end
-    Ha(controllers::HaArguments),
+impl ReplayArguments {
+    /// How far a search goes.
+    fn bounds(&self) -> Bounds {
+        if self.small {
+            Bounds::small()
+        } else {
+            Bounds::default()
+        }
+    }
 }
-
-#[derive(Debug, Args)]
-pub(super) struct SoakArguments {
-    /// What the operations are drawn from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Phase 1: inserts, mutations, merges, no chaos
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=1))]
-    phase: u8,
-    /// Operations
-    #[arg(long, default_value_t = 200)]
-    ops: u64,
-    /// Inserts at once
-    #[arg(long, default_value_t = 6)]
-    workers: usize,
-    /// Operations between two checkpoints
-    #[arg(long, default_value_t = 50)]
-    checkpoint_every: u64,
-    /// Operations that take all rows away, at most
-    #[arg(long, default_value_t = 2)]
-    max_cliffs: u64,
-    /// The protocol and its fixes, such as v2
-    #[arg(long, default_value = "v1", value_name = "VARIANT")]
-    variant: String,
-    /// Where a failure is described
-    #[arg(long, default_value = "failure.json", value_name = "FILE")]
-    failure_json: PathBuf,
-    /// Write the logs that the servers would have written below this folder
-    #[arg(long, value_name = "DIR")]
-    logs: Option<PathBuf>,
-}
-
-/// Steps that a search tries at most: some minutes, and a few gigabytes. It says when that was not enough.
-const STATES_MAX: usize = 8_000_000;
 
 /// Runs a scenario, or whatever else was asked for.
 pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
@@ -104,31 +91,82 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
         let fits = write_table(BUILT_IN, threads, out)?;
         return Ok(outcome(fits));
     }
+    if arguments.list {
+        return list(out);
+    }
+    if let Some(name) = &arguments.scenario {
+        if Path::new(name).extension().is_some_and(|it| it == "json") {
+            return again::run(name, arguments.format, out);
+        }
+        if let Some(text) = controllers::text_of(name) {
+            return controllers::replay(name, &text, arguments, out);
+        }
+    }
+    let bounds = arguments.bounds();
+    let compared = arguments.compare.iter().map(|it| Variant::parse(it));
+    let compared = compared.collect::<Result<Vec<Variant>, _>>()?;
+    if arguments.check && !compared.is_empty() {
+        return compare_checks(&compared, bounds, out);
+    }
     let Some(name) = &arguments.scenario else {
         if arguments.check {
-            let variant = arguments.variant.as_deref().unwrap_or("v1");
-            return run_check(Variant::parse(variant)?, threads, arguments.format, out);
+            let variant = Variant::parse(arguments.variant.as_deref().unwrap_or("v1"))?;
+            return run_check(variant, bounds, threads, arguments.format, out);
+        }
+        if !compared.is_empty() {
+            return Err("--compare is about a scenario, or about --check".into());
         }
         return list(out);
     };
-    if Path::new(name).extension().is_some_and(|it| it == "json") {
-        return again::run(name, arguments.format, out);
-    }
-    if let Some(text) = controllers::text_of(name) {
-        return controllers::replay(name, &text, arguments, out);
-    }
     let scenario = find(name)?;
-    if !arguments.compare.is_empty() {
-        let variants = arguments.compare.iter().map(|it| Variant::parse(it));
-        let variants = variants.collect::<Result<Vec<Variant>, _>>()?;
-        return Ok(outcome(write_comparison(&scenario, &variants, out)?));
+    if !compared.is_empty() {
+        return Ok(outcome(write_comparison(&scenario, &compared, out)?));
     }
     let variant = variant(arguments, &scenario)?;
     if arguments.check {
-        return run_check(variant, threads, arguments.format, out);
+        return run_check(variant, bounds, threads, arguments.format, out);
+    }
+    if let Some(dir) = &arguments.out {
+        crate::report::check_folder(dir, arguments.force)?;
     }
     let seed = arguments.seed.unwrap_or(scenario.seed);
-    let mut logs = open_logs(arguments.logs.as_deref(), &scenario, variant)?;
+    let summary = run_once(arguments, name, &scenario, variant, seed)?;
+    let mut said = Vec::new();
+    summary.write_text(&mut said)?;
+    if summary.has_broken()
+        && let Some(shortest) = shortest(&scenario, variant, seed)
+    {
+        shortest.write(&mut said)?;
+    }
+    // A scenario is anyone's file, and its words are in here.
+    let said: Vec<String> = String::from_utf8_lossy(&said)
+        .lines()
+        .map(escape::terminal)
+        .collect();
+    let said = format!("{}\n", said.join("\n"));
+    match arguments.format {
+        Format::Text => out.write_all(said.as_bytes())?,
+        Format::Json => summary.write_json(out)?,
+    }
+    if let Some(dir) = &arguments.out {
+        let paths = pictures::keep(&summary, &scenario, &said, dir)?;
+        if arguments.format == Format::Text {
+            let word = format!("written to {}: {}", dir.display(), paths.join(", "));
+            writeln!(out, "\n{}", escape::terminal(&word))?;
+        }
+    }
+    Ok(outcome(summary.is_good()))
+}
+
+/// Runs a scenario and keeps its logs where that was asked for.
+fn run_once(
+    arguments: &ReplayArguments,
+    name: &str,
+    scenario: &Scenario,
+    variant: Variant,
+    seed: u64,
+) -> Result<RunSummary, Failure> {
+    let mut logs = open_logs(arguments.logs.as_deref(), scenario, variant)?;
     let mut note = |now, note: &Note, world: &World| {
         if let Some(logs) = &mut logs {
             logs.note(now, note, world);
@@ -138,12 +176,12 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
     let mut lines = Vec::new();
     let mut failure = None;
     let summary = if let Some(soak) = &scenario.soak {
-        let mut driver = Driver::new(&scenario, soak, variant, seed, sink);
+        let mut driver = Driver::new(scenario, soak, variant, seed, sink);
         let verdict = driver.finish(&mut lines)?;
         failure = driver.failure(&verdict);
-        summarize(name, seed, &driver.run, Some(word(&verdict)))
+        summarize(name, seed, &driver.run, Some(word(&verdict, soak.phase)))
     } else {
-        let mut run = Run::new(&scenario, variant, seed, sink);
+        let mut run = Run::new(scenario, variant, seed, sink);
         run.finish();
         summarize(name, seed, &run, None)
     };
@@ -151,19 +189,12 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
         logs.finish()?;
     }
     if let Some(dir) = &arguments.logs {
-        keep_soak(dir, &lines)?;
-        if let Some(failure) = &failure {
-            failure.write(&mut BufWriter::new(File::create(dir.join("failure.json"))?))?;
-        }
+        keep_soak(dir, &lines, failure.as_ref())?;
     }
-    match arguments.format {
-        Format::Text => summary.write_text(out)?,
-        Format::Json => summary.write_json(out)?,
-    }
-    Ok(outcome(summary.is_good()))
+    Ok(summary)
 }
 
-fn outcome(is_good: bool) -> Outcome {
+pub(super) fn outcome(is_good: bool) -> Outcome {
     if is_good {
         Outcome::Clean
     } else {
@@ -180,7 +211,7 @@ fn list(out: &mut dyn Write) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-fn find(name: &str) -> Result<Scenario, Failure> {
+pub(super) fn find(name: &str) -> Result<Scenario, Failure> {
     let built_in = BUILT_IN.iter().find(|it| it.0 == name);
     if let Some((name, text)) = built_in {
         return Ok(Scenario::read(name, text)?);
@@ -206,7 +237,7 @@ fn variant(arguments: &ReplayArguments, scenario: &Scenario) -> Result<Variant, 
 }
 
 /// The logs below a folder; they begin a minute after the harness's base time.
-fn open_logs(
+pub(super) fn open_logs(
     dir: Option<&Path>,
     scenario: &Scenario,
     variant: Variant,
@@ -220,104 +251,24 @@ fn open_logs(
     Ok(Some(logs))
 }
 
-fn keep_soak(dir: &Path, lines: &[u8]) -> Result<(), Failure> {
+/// What the harness leaves beside the servers' logs.
+pub(super) fn keep_soak(
+    dir: &Path,
+    lines: &[u8],
+    failure: Option<&SoakFailure>,
+) -> Result<(), Failure> {
     if !lines.is_empty() {
         fs::write(dir.join("soak.log"), lines)?;
     }
+    if let Some(failure) = failure {
+        failure.write(&mut BufWriter::new(File::create(dir.join("failure.json"))?))?;
+    }
     Ok(())
 }
 
-fn word(verdict: &Verdict) -> String {
+fn word(verdict: &Verdict, phase: u8) -> String {
     match verdict {
-        Verdict::Ok => PASSED.to_owned(),
+        Verdict::Ok => format!("{PASSED}{phase} OK"),
         Verdict::Failed(kind, text) => format!("{kind}: {text}"),
     }
-}
-
-fn run_check(
-    variant: Variant,
-    threads: usize,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<Outcome, Failure> {
-    let bounds = Bounds::default();
-    let checked = check::check(variant, bounds, STATES_MAX, threads);
-    match format {
-        Format::Text => write_checked(&checked, bounds, out)?,
-        Format::Json => checked.write_json(out)?,
-    }
-    Ok(outcome(checked.is_sound()))
-}
-
-fn write_checked(checked: &Checked, bounds: Bounds, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "{}: {} states, at most {} steps deep; 2 servers, 1 part and one that covers it, {} rounds of the collector, {} attempts, {} lost or refused request, {} eviction",
-        checked.variant,
-        checked.states,
-        checked.depth,
-        bounds.rounds,
-        bounds.attempts,
-        bounds.faults,
-        bounds.evictions
-    )?;
-    if !checked.is_complete {
-        writeln!(out, "Not all states within these bounds were seen.")?;
-    }
-    for finding in &checked.findings {
-        let word = match (finding.is_promise, &finding.trace) {
-            (true, None) => "none found within these bounds that breaks",
-            (true, Some(_)) => "BROKEN",
-            (false, None) => "never seen",
-            (false, Some(_)) => "possible",
-        };
-        writeln!(out, "\n{word}: {}", finding.what)?;
-        for (place, step) in finding.trace.iter().flatten().enumerate() {
-            writeln!(out, "  {:>2}. {step}", place + 1)?;
-        }
-    }
-    Ok(())
-}
-
-/// Runs the soak and prints the harness's lines.
-pub(super) fn soak(command: &SoakCommand, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let arguments = match command {
-        SoakCommand::Cas(arguments) => arguments,
-        SoakCommand::Ha(arguments) => return controllers::soak(arguments, out),
-    };
-    let mut scenario = find("soak-phase1")?;
-    let Some(known) = scenario.soak.clone() else {
-        return Err("the scenario soak-phase1 has no soak".into());
-    };
-    let soak = Soak {
-        ops: arguments.ops,
-        workers: arguments.workers.max(1),
-        checkpoint_every: arguments.checkpoint_every,
-        max_cliffs: arguments.max_cliffs,
-        client: known.client,
-    };
-    scenario.soak = Some(soak.clone());
-    let variant = Variant::parse(&arguments.variant)?;
-    let mut logs = open_logs(arguments.logs.as_deref(), &scenario, variant)?;
-    let mut note = |now, note: &Note, world: &World| {
-        if let Some(logs) = &mut logs {
-            logs.note(now, note, world);
-        }
-    };
-    let sink: Option<Sink<'_>> = arguments.logs.as_ref().map(|_| -> Sink<'_> { &mut note });
-    let mut driver = Driver::new(&scenario, &soak, variant, arguments.seed, sink);
-    let mut lines = Vec::new();
-    let verdict = driver.finish(&mut lines)?;
-    let failure = driver.failure(&verdict);
-    out.write_all(&lines)?;
-    if let Some(failure) = failure {
-        failure.write(&mut BufWriter::new(File::create(&arguments.failure_json)?))?;
-    }
-    if let Some(logs) = logs {
-        logs.finish()?;
-    }
-    if let Some(dir) = &arguments.logs {
-        keep_soak(dir, &lines)?;
-    }
-    Ok(outcome(verdict == Verdict::Ok))
 }

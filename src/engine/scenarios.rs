@@ -15,6 +15,10 @@ pub const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../samples/scenarios/http-exhaustion.toml"),
     ),
     (
+        "http-memory",
+        include_str!("../../samples/scenarios/http-memory.toml"),
+    ),
+    (
         "threshold-below",
         include_str!("../../samples/scenarios/threshold-below.toml"),
     ),
@@ -51,8 +55,24 @@ pub const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../samples/scenarios/silent-lease-expiry.toml"),
     ),
     (
+        "lease-renewal",
+        include_str!("../../samples/scenarios/lease-renewal.toml"),
+    ),
+    (
         "gc-fence-out",
         include_str!("../../samples/scenarios/gc-fence-out.toml"),
+    ),
+    (
+        "foreign-log",
+        include_str!("../../samples/scenarios/foreign-log.toml"),
+    ),
+    (
+        "ddl-contention",
+        include_str!("../../samples/scenarios/ddl-contention.toml"),
+    ),
+    (
+        "ddl-limited",
+        include_str!("../../samples/scenarios/ddl-limited.toml"),
     ),
     (
         "version-mix",

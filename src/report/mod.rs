@@ -39,8 +39,9 @@ use std::io::{self, Write};
 
 pub use diff::{DIFF_OUTPUTS, compare};
 pub use folder::{Error, check_folder, write_folder};
+pub use html::run_page;
 use model::{Finding, Report};
-pub use plots::{PLOTS, Plot};
+pub use plots::{PLOTS, Plot, RunLine, RunPanel, RunPicture};
 pub use redact::{Texts, redact, redact_inspection};
 
 /// What a reader of a masked report is told.

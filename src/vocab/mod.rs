@@ -5,9 +5,11 @@ mod lsn;
 mod mark;
 mod model;
 mod severity;
+mod spark;
 
 pub use level::{Level, LevelClass};
 pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
 pub use mark::{MarkKind, Tone};
 pub use model::EngineModel;
 pub use severity::{Confidence, Severity};
+pub use spark::spark;

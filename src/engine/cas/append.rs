@@ -48,7 +48,7 @@ impl World {
         }
         match it.state {
             LaneState::Wedged => out.after(Delay::Read(lane), Step::Resolved { lane, epoch }),
-            LaneState::Closed => self.fail_pending(lane, out),
+            LaneState::Closed | LaneState::Faulted => self.fail_pending(lane, out),
             LaneState::Ready | LaneState::Writing | LaneState::NeedsRecovery if limits => {
                 out.after(Delay::Token(lane), Step::Carve { lane, epoch });
             }
@@ -120,6 +120,13 @@ impl World {
             self.straggler(lane, epoch, landed, out);
             return;
         }
+        if self
+            .current(lane, epoch)
+            .is_some_and(|it| it.stream.is_foreign)
+        {
+            self.fault(lane, out);
+            return;
+        }
         if landed {
             self.land(lane, out);
         }
@@ -158,6 +165,23 @@ impl World {
                 self.lead(lane, out);
             }
         }
+    }
+
+    /// The key of the log is taken by something that no server wrote: nothing of the batch happened, and nothing will
+    /// on this lane.
+    fn fault(&mut self, lane: usize, out: &mut Out) {
+        let Some(it) = self.lanes.get_mut(lane) else {
+            return;
+        };
+        it.state = LaneState::Faulted;
+        it.stream.flight = None;
+        let failed = std::mem::take(&mut it.carved);
+        let note = self.lane_note(What::Faulted, lane);
+        out.notes.push(note);
+        for item in failed {
+            self.complete(item, Err(Trouble::Refused), out);
+        }
+        self.lead(lane, out);
     }
 
     /// What was on its way becomes durable.
@@ -294,7 +318,15 @@ impl World {
         let Some(it) = self.current(lane, epoch) else {
             return;
         };
-        if outcome == Outcome::Done {
+        if outcome == Outcome::Done && it.stream.is_foreign {
+            // The walk over the logs ends at an object that it cannot classify.
+            it.recovering = false;
+            it.recovered = true;
+            it.state = LaneState::Faulted;
+            let note = self.lane_note(What::Faulted, lane);
+            out.notes.push(note);
+            self.fail_pending(lane, out);
+        } else if outcome == Outcome::Done {
             it.stream.sealed_below = epoch;
             it.recover();
             let note = self.lane_note(What::Recovered, lane);

@@ -2,17 +2,13 @@
 
 use super::ledger::{Act, Answer, Item, LaneState, Why};
 use super::names::{NodeId, Note, PartId, What};
-use super::replica::BREAKER_STREAK;
 use super::server::Entrance;
 use super::tasks::{Stage, Task};
 use super::variant::{Broken, Fix};
 use super::world::{Delay, Out, Outcome, Phase, Step, Ticket, Trouble, Violation, Waiter, World};
 
-/// The longest that a source waits before it answers (fix E), in microseconds.
-const ANSWER_WITHIN_US: u64 = 500_000;
-
-/// How often it looks meanwhile.
-const ANSWER_LOOK_US: u64 = 5_000;
+/// How often a source that waits before it answers looks again (fix E), in microseconds.
+pub(super) const ANSWER_LOOK_US: u64 = 5_000;
 
 /// The first pause of a source (fix D).
 const PAUSE_US: u64 = 500_000;
@@ -233,9 +229,11 @@ impl World {
         let answer = self.answer(source, task.part, offered);
         let may_wait = matches!(
             answer,
-            Answer::Unknown(Why::TableBusy | Why::Queued | Why::Carved | Why::Unrecovered)
+            Answer::Unknown(
+                Why::TableBusy | Why::Queued | Why::Carved | Why::Unrecovered | Why::StateLocked
+            )
         );
-        if self.setup.variant.has(Fix::E) && may_wait && task.waited < ANSWER_WITHIN_US {
+        if self.setup.variant.has(Fix::E) && may_wait && task.waited < self.setup.answer_within_us {
             if let Some(task) = self.task(ticket) {
                 task.waited += ANSWER_LOOK_US;
             }
@@ -337,13 +335,14 @@ impl World {
             self.start_bytes(ticket, 3, out);
             return;
         }
+        let streak = self.setup.breaker_streak;
         if variant.has(Fix::D)
             && let Some(it) = self.breaker(ticket.node, task.source)
         {
             it.streak += 1;
-            if it.streak >= BREAKER_STREAK && !it.is_open {
+            if it.streak >= streak && !it.is_open {
                 it.is_open = true;
-                let doublings = (it.streak - BREAKER_STREAK).min(6);
+                let doublings = (it.streak - streak).min(6);
                 let step = Step::Reopen {
                     node: ticket.node,
                     source: task.source,

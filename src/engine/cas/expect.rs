@@ -6,6 +6,7 @@ use super::ledger::Why;
 use super::names::What;
 use super::replica::Held;
 use super::run::Run;
+use super::tally::STEP_S;
 use crate::engine::sim::SECOND;
 
 /// What is measured of a run.
@@ -60,6 +61,24 @@ pub enum Measure {
     Stopped,
     /// Soaks that passed.
     SoakPassed,
+    /// Leases that a server lost and said so.
+    LeasesLost,
+    /// Mounts that the collector fenced out.
+    FencedOut,
+    /// Mounts that came back in a new epoch.
+    Remounted,
+    /// Ledgers whose next log is foreign.
+    Faulted,
+    /// Servers that the kernel killed for their memory.
+    OutOfMemory,
+    /// Changes of the catalog that came second (412).
+    Conflicts,
+    /// Tables that were not made, in percent of all.
+    NotMade,
+    /// The most attempts of a table, made or not.
+    MostAttempts,
+    /// Requests to the store that failed once.
+    StoreErrors,
 }
 
 /// How the values of several seeds become one.
@@ -86,6 +105,8 @@ pub struct Expect {
     pub from_s: u64,
     /// Until when; the end if it is not said.
     pub to_s: Option<u64>,
+    /// Until a soak has executed so many operations, for what is refused.
+    pub after_ops: Option<u64>,
     /// The smallest value that fits.
     pub at_least: Option<u64>,
     /// The largest value that fits.
@@ -120,8 +141,8 @@ pub fn median(values: &[u64]) -> Option<u64> {
     sorted.get(middle).copied()
 }
 
-fn minutes(seconds: u64) -> usize {
-    usize::try_from(seconds / 60).unwrap_or(usize::MAX)
+fn steps(seconds: u64) -> usize {
+    usize::try_from(seconds / STEP_S).unwrap_or(usize::MAX)
 }
 
 fn share(part: u64, whole: u64, scale: u64) -> u64 {
@@ -131,14 +152,14 @@ fn share(part: u64, whole: u64, scale: u64) -> u64 {
 /// The value of a measure at the end of its time, on a run that has come exactly that far.
 pub fn measure(expect: &Expect, run: &Run<'_>) -> u64 {
     let to_s = expect.to_s.unwrap_or(run.now() / SECOND);
-    let (from, to) = (minutes(expect.from_s), minutes(to_s + 59));
+    let (from, to) = (steps(expect.from_s), steps(to_s.saturating_add(STEP_S - 1)));
     let count = |what| run.tally.between(what, expect.node, from, to);
     match expect.measure {
         Measure::Refused => count(What::Refused),
         Measure::RefusedPerMinute => share(
             count(What::Refused),
-            u64::try_from(to - from).unwrap_or(1),
-            1,
+            u64::try_from(to - from).unwrap_or(1) * STEP_S,
+            60,
         ),
         Measure::RefusedPerFinished => share(count(What::Refused), count(What::Finished), 100),
         Measure::Finished => count(What::Finished),
@@ -171,6 +192,18 @@ pub fn measure(expect: &Expect, run: &Run<'_>) -> u64 {
         Measure::Stopped => count(What::Stopped),
         // Only whoever drives a soak knows.
         Measure::SoakPassed => 0,
+        Measure::LeasesLost => count(What::LeaseLost),
+        Measure::FencedOut => count(What::FencedOut),
+        Measure::Remounted => count(What::Remounted),
+        Measure::Faulted => count(What::Faulted),
+        Measure::OutOfMemory => count(What::OutOfMemory),
+        Measure::Conflicts => count(What::CatalogConflict),
+        Measure::NotMade => {
+            let not_made = count(What::TableNotMade);
+            share(not_made, not_made + count(What::TableMade), 100)
+        }
+        Measure::MostAttempts => run.tally.most_attempts,
+        Measure::StoreErrors => count(What::StoreError),
         Measure::Unrecovered => run.tally.reason(Why::Unrecovered, expect.node),
     }
 }
@@ -212,6 +245,7 @@ mod tests {
             node: None,
             from_s: 0,
             to_s: None,
+            after_ops: None,
             at_least: Some(10),
             at_most: Some(20),
             over: Over::Median,

@@ -101,6 +101,7 @@ impl World {
 
     pub(super) fn gc_decide(&mut self, out: &mut Out) {
         self.gc.round += 1;
+        self.fence_the_silent(out);
         let mut condemned = 0;
         for (place, blob) in self.blobs.iter_mut().enumerate() {
             blob.life = match blob.life {

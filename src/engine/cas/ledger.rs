@@ -22,6 +22,8 @@ pub enum LaneState {
     NeedsRecovery,
     /// A successor's seal has closed the epoch.
     Closed,
+    /// A foreign object stands where its next log belongs.
+    Faulted,
 }
 
 /// A change of one reference.
@@ -70,6 +72,8 @@ pub struct Stream {
     pub flight: Option<(u32, Vec<Item>)>,
     /// Epochs below this are sealed: what they still send is rejected.
     pub sealed_below: u32,
+    /// Whether something foreign has taken the key of the next log.
+    pub is_foreign: bool,
 }
 
 impl Stream {
@@ -140,11 +144,13 @@ pub enum Why {
     RowGone,
     /// The mount lease does not hold.
     MountLost,
+    /// The lock of the table's state is held: the oldest rule holds it as long as a recovery replays.
+    StateLocked,
 }
 
 impl Why {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::PartGone,
         Self::NotResident,
         Self::Unrecovered,
@@ -155,6 +161,7 @@ impl Why {
         Self::Carved,
         Self::RowGone,
         Self::MountLost,
+        Self::StateLocked,
     ];
 
     /// In words.
@@ -170,6 +177,7 @@ impl Why {
             Self::Carved => "a carved mutation names the reference",
             Self::RowGone => "the committed row is gone",
             Self::MountLost => "the mount lease does not hold",
+            Self::StateLocked => "the lock of the table's state is held",
         }
     }
 }
@@ -306,6 +314,9 @@ impl Lane {
         if !self.resident {
             return Answer::Unknown(Why::NotResident);
         }
+        if self.recovering && variant.rule == Rule::V0 {
+            return Answer::Unknown(Why::StateLocked);
+        }
         if !self.recovered || self.recovering {
             return Answer::Unknown(Why::Unrecovered);
         }
@@ -313,7 +324,7 @@ impl Lane {
         match variant.rule {
             Rule::V0 | Rule::V1 => match self.state {
                 LaneState::Wedged => return Answer::Unknown(Why::LaneWedged),
-                LaneState::NeedsRecovery | LaneState::Closed => {
+                LaneState::NeedsRecovery | LaneState::Closed | LaneState::Faulted => {
                     return Answer::Unknown(Why::LaneBroken);
                 }
                 LaneState::Ready | LaneState::Writing => {
@@ -324,7 +335,7 @@ impl Lane {
             },
             Rule::V2 => match self.state {
                 LaneState::Wedged => return Answer::Unknown(Why::LaneWedged),
-                LaneState::NeedsRecovery | LaneState::Closed => {
+                LaneState::NeedsRecovery | LaneState::Closed | LaneState::Faulted => {
                     return Answer::Unknown(Why::LaneBroken);
                 }
                 LaneState::Ready | LaneState::Writing
@@ -381,10 +392,11 @@ mod tests {
 
     /// Each rule's answer to a lane in some state, from the table of the protocol.
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table, row by row")]
     fn every_guard_has_its_answer() {
         type Change = fn(&mut Lane);
         let table = Answer::Unknown(Why::TableBusy);
-        let cases: [(&str, Change, Answer, Answer); 10] = [
+        let cases: [(&str, Change, Answer, Answer); 11] = [
             ("quiet", |_| {}, Answer::Yes, Answer::Yes),
             (
                 "evicted",
@@ -407,6 +419,12 @@ mod tests {
             (
                 "closed",
                 |it| it.state = LaneState::Closed,
+                Answer::Unknown(Why::LaneBroken),
+                Answer::Unknown(Why::LaneBroken),
+            ),
+            (
+                "faulted",
+                |it| it.state = LaneState::Faulted,
                 Answer::Unknown(Why::LaneBroken),
                 Answer::Unknown(Why::LaneBroken),
             ),
@@ -445,7 +463,13 @@ mod tests {
         for (name, change, v1, v2) in cases {
             let mut lane = lane();
             change(&mut lane);
-            assert_eq!(answer(&lane, Rule::V0), v1, "{name}");
+            // The oldest rule held the lock of the state while a recovery replayed.
+            let v0 = if lane.recovering {
+                Answer::Unknown(Why::StateLocked)
+            } else {
+                v1
+            };
+            assert_eq!(answer(&lane, Rule::V0), v0, "{name}");
             assert_eq!(answer(&lane, Rule::V1), v1, "{name}");
             assert_eq!(answer(&lane, Rule::V2), v2, "{name}");
         }

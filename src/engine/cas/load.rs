@@ -97,6 +97,7 @@ impl Run<'_> {
                 );
             }
             LoadKind::Merge => self.merge(table, load.parts, 2),
+            LoadKind::Create => self.world.create_table(node, &mut self.out),
         }
     }
 
@@ -281,7 +282,7 @@ impl Run<'_> {
         }
         let kind = match job.kind {
             LoadKind::Attach => EntryKind::Replace,
-            LoadKind::Insert | LoadKind::Merge => EntryKind::Get,
+            LoadKind::Insert | LoadKind::Merge | LoadKind::Create => EntryKind::Get,
         };
         for node in (0..self.scenario.nodes).filter(|it| *it != job.node) {
             self.entry_for(node, kind, job.first, job.count);

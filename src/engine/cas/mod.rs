@@ -5,10 +5,13 @@
 
 mod append;
 pub mod check;
+mod course;
+mod ddl;
 mod exchange;
 mod expect;
 mod fsck;
 mod gc;
+mod lease;
 mod ledger;
 mod load;
 mod logs;
@@ -18,7 +21,9 @@ mod replica;
 mod run;
 mod scenario;
 mod server;
+mod shortest;
 pub mod soak;
+mod step;
 mod summary;
 mod table;
 mod tally;
@@ -28,6 +33,8 @@ mod trial;
 mod variant;
 mod world;
 
+pub use course::Course;
+pub use ddl::{Catalog, Making};
 pub use expect::{Expect, Measure, Over, measure, median};
 pub use fsck::{Summary, check as fsck};
 pub use gc::{Blob, Collector, Life};
@@ -39,9 +46,10 @@ pub use run::{Run, Sink};
 pub use scenario::{
     Act as OperatorAct, Deed, Fault, Handlers, Latencies, Load, LoadKind, Scenario, ScenarioError,
 };
+pub use shortest::{Shortest, shortest};
 pub use summary::{FsckSummary, NodeSummary, PASSED, Promise, RunSummary, summarize};
 pub use table::{TableError, write_comparison, write_table};
-pub use tally::{NodeTally, Tally};
+pub use tally::{NodeTally, STEP_S, Tally};
 pub use tasks::{Stage, Task};
 pub use timing::{Object, Target, Timing};
 pub use trial::{Seen, trial};

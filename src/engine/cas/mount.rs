@@ -104,7 +104,7 @@ impl World {
         }
     }
 
-    /// A server starts again: every ledger is cold, every entry is tried anew.
+    /// A server starts again: its ledgers are read, every entry is tried anew.
     pub fn start(&mut self, node: NodeId, out: &mut Out) {
         let Some(it) = self.nodes.get_mut(node) else {
             return;
@@ -120,6 +120,11 @@ impl World {
             numbers.push(*number);
         }
         out.notes.push(Note::of(What::Started, node));
+        if self.setup.leases {
+            self.claim_at_start(node, out);
+        } else {
+            self.load_tables(node, out);
+        }
         for number in numbers {
             self.due(node, number, out);
         }

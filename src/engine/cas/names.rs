@@ -161,11 +161,37 @@ pub enum What {
     SealRejected,
     /// A dying epoch's append was adopted by its successor.
     StragglerAdopted,
+    /// A foreign object stands where a ledger's next log belongs.
+    Faulted,
+    /// The kernel killed a server for its memory.
+    OutOfMemory,
+    /// A change of the catalog came second and was refused.
+    CatalogConflict,
+    /// A table was made; `a` is after how many attempts, `b` after how many microseconds.
+    TableMade,
+    /// A table was not made; `a` and `b` as for one that was.
+    TableNotMade,
+    /// A server's process stands still.
+    Paused,
+    /// It goes on.
+    Resumed,
 }
 
 impl What {
     /// How many there are.
-    pub const COUNT: usize = Self::StragglerAdopted as usize + 1;
+    pub const COUNT: usize = Self::Resumed as usize + 1;
+
+    /// Its name in words.
+    pub fn words(self) -> String {
+        let mut words = String::new();
+        for c in format!("{self:?}").chars() {
+            if c.is_ascii_uppercase() && !words.is_empty() {
+                words.push(' ');
+            }
+            words.push(c.to_ascii_lowercase());
+        }
+        words
+    }
 }
 
 /// Something that happened, with the numbers that belong to it.

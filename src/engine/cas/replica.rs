@@ -70,9 +70,6 @@ pub struct Breaker {
     pub held: Vec<u32>,
 }
 
-/// Refusals in a row after which a source is paused.
-pub(super) const BREAKER_STREAK: u32 = 4;
-
 /// A server.
 #[expect(
     clippy::struct_excessive_bools,
@@ -112,6 +109,14 @@ pub struct Node {
     pub backlog: VecDeque<Step>,
     /// Whether a look at the queue is planned.
     pub rescans: bool,
+    /// When the renewal began that holds now, in microseconds.
+    pub renewed_at: u64,
+    /// Whether the collector has fenced its mount out.
+    pub is_fenced_out: bool,
+    /// Whether it has started and not mounted yet.
+    pub starts: bool,
+    /// Attempts to mount that failed in a row.
+    pub claims: u32,
 }
 
 impl Node {
@@ -133,6 +138,10 @@ impl Node {
             busy: 0,
             backlog: VecDeque::new(),
             rescans: false,
+            renewed_at: 0,
+            is_fenced_out: false,
+            starts: false,
+            claims: 0,
         }
     }
 

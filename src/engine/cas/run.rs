@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::load::{Job, Tables};
-use super::names::Note;
+use super::names::{Note, What};
 use super::scenario::{Act, Deed, Scenario};
 use super::tally::{SAMPLE, Tally};
-use super::timing::Clockwork;
+use super::timing::{Clockwork, Target};
 use super::variant::Variant;
 use super::world::{Out, Outcome, Step, World};
-use crate::engine::sim::{MILLISECOND, Micros, SECOND, Schedule, Stream, Trace};
+use crate::engine::sim::{MILLISECOND, Micros, SECOND, Schedule, Stream, Trace, Window};
 
 /// Is told what happens, when, and in which world.
 pub type Sink<'a> = &'a mut dyn FnMut(Micros, &Note, &World);
@@ -31,7 +31,12 @@ pub(super) enum Event {
     Sample,
     /// Ledgers that were not used are evicted.
     Evict,
+    /// The harness asks every server something.
+    Select,
 }
+
+/// How often the harness of a soak with faults asks every server something.
+const SELECT: Micros = 2 * SECOND;
 
 /// How often ledgers are evicted.
 const EVICT: Micros = SECOND;
@@ -52,6 +57,8 @@ pub struct Run<'a> {
     pub(super) finished: Vec<(u64, bool)>,
     pub(super) announced: u64,
     clockwork: Clockwork,
+    /// What stands still with its server, in its order; nothing for a server that runs.
+    pub(super) paused: BTreeMap<usize, Vec<Event>>,
     trace: Trace,
     sink: Option<Sink<'a>>,
 }
@@ -81,6 +88,7 @@ impl<'a> Run<'a> {
             finished: Vec::new(),
             announced: 0,
             clockwork,
+            paused: BTreeMap::new(),
             trace: Trace::default(),
             sink,
         };
@@ -106,6 +114,11 @@ impl<'a> Run<'a> {
             self.schedule.at(act.at_s * SECOND, Event::Act(act));
         }
         self.schedule.at(0, Event::Sample);
+        self.world.begin_leases(&mut self.out);
+        self.settle();
+        if self.scenario.soak.as_ref().is_some_and(|it| it.phase > 1) {
+            self.schedule.at(SELECT, Event::Select);
+        }
         if self.scenario.resident.is_some() {
             self.schedule.at(EVICT, Event::Evict);
         }
@@ -144,6 +157,17 @@ impl<'a> Run<'a> {
         std::mem::take(&mut self.finished)
     }
 
+    /// Plans what someone does.
+    pub(super) fn plan_act(&mut self, at: Micros, deed: Deed, node: usize) {
+        let at_s = at / SECOND;
+        self.schedule.at(at, Event::Act(Act { at_s, deed, node }));
+    }
+
+    /// Plans a fault.
+    pub(super) fn plan_fault(&mut self, window: Window<Target>) {
+        self.clockwork.add(window);
+    }
+
     /// The time.
     pub fn now(&self) -> Micros {
         self.schedule.now()
@@ -161,6 +185,14 @@ impl<'a> Run<'a> {
 
     fn happen(&mut self, event: Event) {
         self.world.now = self.schedule.now();
+        if !self.paused.is_empty()
+            && let Event::Step(step, _) = event
+            && let Some(node) = self.world.server_of(step)
+            && let Some(held) = self.paused.get_mut(&node)
+        {
+            held.push(event);
+            return;
+        }
         match event {
             Event::Step(step, outcome) => self.world.apply(step, outcome, &mut self.out),
             Event::Tell(note) => self.out.notes.push(note),
@@ -175,6 +207,7 @@ impl<'a> Run<'a> {
                 let next = self.schedule.now() + SAMPLE;
                 self.schedule.at(next, Event::Sample);
             }
+            Event::Select => self.select(),
             Event::Evict => {
                 if let Some(most) = self.scenario.resident {
                     for node in 0..self.world.nodes.len() {
@@ -186,6 +219,18 @@ impl<'a> Run<'a> {
             }
         }
         self.settle();
+    }
+
+    /// A query is an access to the ledger of its table: it warms one that is cold.
+    fn select(&mut self) {
+        for node in 0..self.world.nodes.len() {
+            let is_up = self.world.nodes.get(node).is_some_and(|it| it.is_up);
+            if is_up && !self.paused.contains_key(&node) {
+                self.world.load_tables(node, &mut self.out);
+            }
+        }
+        let next = self.schedule.now() + SELECT;
+        self.schedule.at(next, Event::Select);
     }
 
     fn act(&mut self, act: Act) {
@@ -204,6 +249,26 @@ impl<'a> Run<'a> {
             Deed::RegainLease => world.regain_lease(act.node),
             Deed::FenceOut => world.fence_out(act.node, 0, out),
             Deed::Remount => world.remount(act.node, out),
+            Deed::ForeignLog => {
+                let lane = world.setup.lane(act.node, 0);
+                if let Some(lane) = world.lanes.get_mut(lane) {
+                    lane.stream.is_foreign = true;
+                }
+            }
+            Deed::Pause => {
+                out.notes.push(Note::of(What::Paused, act.node));
+                self.paused.entry(act.node).or_default();
+            }
+            Deed::Resume => self.resume(act.node),
+        }
+    }
+
+    /// A server goes on with what came meanwhile.
+    fn resume(&mut self, node: usize) {
+        self.out.notes.push(Note::of(What::Resumed, node));
+        let now = self.schedule.now();
+        for event in self.paused.remove(&node).unwrap_or_default() {
+            self.schedule.at(now, event);
         }
     }
 

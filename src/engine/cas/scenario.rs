@@ -1,6 +1,6 @@
 //! A scenario as a file: servers, protocol, latencies, load, faults, what an operator does, and what is expected.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::expect::Expect;
@@ -11,7 +11,7 @@ use super::world::Setup;
 use crate::engine::sim::{Effect, Latency, MILLISECOND, Micros, SECOND, Window};
 
 /// A scenario.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
     /// What it shows, in one sentence.
@@ -60,6 +60,9 @@ pub struct Scenario {
     pub resident: Option<usize>,
     /// The distance of two rounds of the garbage collector; none without.
     pub gc_s: Option<u64>,
+    /// Whether mounts live by renewals that go to the store; without, only an act ends one.
+    #[serde(default)]
+    pub leases: bool,
     /// How long things take.
     #[serde(default)]
     pub latency: Latencies,
@@ -80,7 +83,7 @@ pub struct Scenario {
 }
 
 /// The HTTP handlers of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Handlers {
     /// Requests at once.
@@ -89,10 +92,16 @@ pub struct Handlers {
     pub backlog: usize,
     /// How long an offer keeps a handler, in microseconds.
     pub offer_us: u64,
+    /// Memory of a request while a handler works on it, in megabytes.
+    #[serde(default)]
+    pub request_mb: usize,
+    /// Memory that all of them may take before the kernel kills the server, in megabytes; 0 for any.
+    #[serde(default)]
+    pub memory_mb: usize,
 }
 
 /// How long things take, in microseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Latencies {
     /// One way between two servers.
@@ -113,6 +122,8 @@ pub struct Latencies {
     pub jitter: u64,
     /// The distance of two mutations of one `_ckpt`; 0 without a limit.
     pub token_us: u64,
+    /// The distance of two mutations of the catalog; 0 without a limit.
+    pub catalog_us: u64,
     /// Logs that a recovery reads.
     pub recovery_reads: u64,
     /// Whether each batch looks at the catalog.
@@ -132,6 +143,7 @@ impl Default for Latencies {
             merge: Latency::Uniform(50_000, 150_000),
             jitter: 200,
             token_us: 0,
+            catalog_us: 0,
             recovery_reads: 2,
             checks_catalog: false,
         }
@@ -139,7 +151,7 @@ impl Default for Latencies {
 }
 
 /// What a load does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadKind {
     /// One part, then a `GET_PART` for the others.
@@ -148,10 +160,12 @@ pub enum LoadKind {
     Attach,
     /// The oldest parts of a table become one.
     Merge,
+    /// `CREATE TABLE`: a change of the catalog that all servers share.
+    Create,
 }
 
 /// Something that writes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Load {
     /// What it does.
@@ -174,7 +188,7 @@ pub struct Load {
 }
 
 /// Something that goes wrong.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Fault {
     /// What is hit.
@@ -193,7 +207,7 @@ pub struct Fault {
 }
 
 /// What someone does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deed {
     /// `SYSTEM STOP FETCHES`.
@@ -214,10 +228,16 @@ pub enum Deed {
     FenceOut,
     /// It mounts again.
     Remount,
+    /// The process stands still, with all its connections.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// Something foreign writes where the next log of the server's first table belongs.
+    ForeignLog,
 }
 
 /// When someone does something.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Act {
     /// When.
@@ -286,7 +306,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    fn check(&self, name: &str) -> Result<(), ScenarioError> {
+    pub(super) fn check(&self, name: &str) -> Result<(), ScenarioError> {
         let sizes = [
             ("nodes", self.nodes, 16),
             ("tables", self.tables, 1000),
@@ -322,6 +342,34 @@ impl Scenario {
         Ok(())
     }
 
+    /// The scenario as a file that [`Self::read`] takes, without what is as by default.
+    pub fn text(&self) -> String {
+        let own = toml::Table::try_from(self).unwrap_or_default();
+        let plain = toml::from_str::<Self>("what = \"\"\nuntil-s = 0");
+        let plain = plain.ok().and_then(|it| toml::Table::try_from(it).ok());
+        let plain = plain.unwrap_or_default();
+        let mut text = toml::Table::new();
+        for (key, value) in own {
+            let usual = plain.get(&key);
+            let differs = match (&value, usual) {
+                (toml::Value::Table(mine), Some(toml::Value::Table(usual))) => {
+                    let changed = mine.iter().filter(|(key, it)| usual.get(*key) != Some(it));
+                    let changed: toml::Table =
+                        changed.map(|(key, it)| (key.clone(), it.clone())).collect();
+                    if !changed.is_empty() {
+                        text.insert(key, toml::Value::Table(changed));
+                    }
+                    continue;
+                }
+                (value, usual) => usual != Some(value),
+            };
+            if differs {
+                text.insert(key, value);
+            }
+        }
+        toml::to_string(&text).unwrap_or_default()
+    }
+
     /// The protocol that it names.
     pub fn protocol(&self) -> Variant {
         Variant::parse(&self.variant).unwrap_or(Variant::of(super::Rule::V1))
@@ -342,6 +390,12 @@ impl Scenario {
             handlers: self.handlers.map(|it| (it.threads, it.backlog)),
             offer_us: self.handlers.map_or(0, |it| it.offer_us),
             limits_ckpt: self.latency.token_us > 0,
+            leases: self.leases,
+            catalog_us: self.latency.catalog_us,
+            memory: self
+                .handlers
+                .filter(|it| it.memory_mb > 0)
+                .map(|it| (it.request_mb, it.memory_mb)),
             ..Setup::new(variant)
         }
     }

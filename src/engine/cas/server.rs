@@ -22,6 +22,9 @@ impl World {
         };
         if it.busy < most {
             it.busy += 1;
+            if self.kill_for_memory(node, out) {
+                return Entrance::Refused;
+            }
             Entrance::Served
         } else if it.backlog.len() < backlog {
             it.backlog.push_back(step);
@@ -43,7 +46,7 @@ impl World {
         // Whoever waits is counted as one at work: it is served before what comes later.
         if it.busy < most + backlog {
             it.busy += 1;
-            return true;
+            return !self.kill_for_memory(node, out);
         }
         out.notes.push(Note::of(What::ConnectionReset, node));
         false

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::course::{self, Course};
 use super::fsck;
 use super::ledger::Why;
 use super::logs::host;
@@ -75,10 +76,12 @@ pub struct NodeSummary {
     pub refused_per_minute: Vec<u64>,
     /// The length of its queue at the beginning of each minute.
     pub queue: Vec<u32>,
+    /// Both, finer.
+    pub course: Course,
 }
 
 /// What is counted, with the words for it.
-const COUNTS: [(What, &str); 14] = [
+const COUNTS: [(What, &str); 22] = [
     (What::Written, "parts written"),
     (What::Offered, "relinks offered"),
     (What::Finished, "relinks finished"),
@@ -93,12 +96,20 @@ const COUNTS: [(What, &str); 14] = [
     (What::StoreError, "store errors"),
     (What::ConnectionReset, "connections reset"),
     (What::PoolFull, "tries without an attempt"),
+    (What::Fenced, "changes refused by the fence"),
+    (What::LeaseLost, "leases lost"),
+    (What::Remounted, "mounts taken again"),
+    (What::Faulted, "ledgers faulted"),
+    (What::OutOfMemory, "killed for memory"),
+    (What::TableMade, "tables made"),
+    (What::TableNotMade, "tables not made"),
+    (What::CatalogConflict, "catalog changes refused (412)"),
 ];
 
 /// Sums a run up.
 pub fn summarize(scenario: &str, seed: u64, run: &Run<'_>, verdict: Option<String>) -> RunSummary {
     let tally = &run.tally;
-    let minutes = tally.minutes();
+    let minutes = tally.steps().div_ceil(STEPS);
     let nodes = (0..run.world.nodes.len()).map(|node| {
         let counts = COUNTS
             .iter()
@@ -106,7 +117,10 @@ pub fn summarize(scenario: &str, seed: u64, run: &Run<'_>, verdict: Option<Strin
         let reasons = Why::ALL
             .iter()
             .map(|why| (why.word(), tally.reason(*why, Some(node))));
-        let refused = |minute| tally.between(What::Refused, Some(node), minute, minute + 1);
+        let refused = |minute| {
+            let from = minute * STEPS;
+            tally.between(What::Refused, Some(node), from, from + STEPS)
+        };
         let queue = |minute: usize| {
             let at = u64::try_from(minute).unwrap_or(u64::MAX).saturating_mul(60);
             tally.queue_at(node, at.saturating_mul(SECOND))
@@ -117,6 +131,7 @@ pub fn summarize(scenario: &str, seed: u64, run: &Run<'_>, verdict: Option<Strin
             reasons: reasons.filter(|it| it.1 > 0).collect(),
             refused_per_minute: (0..minutes).map(refused).collect(),
             queue: (0..minutes).filter_map(queue).collect(),
+            course: Course::of(tally, node),
         }
     });
     let fsck = fsck::check(&run.world);
@@ -149,8 +164,16 @@ pub fn summarize(scenario: &str, seed: u64, run: &Run<'_>, verdict: Option<Strin
 impl RunSummary {
     /// Whether every promise was kept, and a soak passed.
     pub fn is_good(&self) -> bool {
-        let passed = self.verdict.as_deref().is_none_or(|it| it == PASSED);
+        let passed = self
+            .verdict
+            .as_deref()
+            .is_none_or(|it| it.starts_with(PASSED));
         passed && self.fsck.dangling == 0 && self.promises.iter().all(|it| it.kept)
+    }
+
+    /// Whether a promise of the protocol was broken.
+    pub fn has_broken(&self) -> bool {
+        self.promises.iter().any(|it| !it.kept)
     }
 
     /// Prints it for machines.
@@ -186,6 +209,7 @@ impl RunSummary {
                 self.row(reason, |it| it.reasons.get(*reason).copied(), out)?;
             }
         }
+        course::write(&self.nodes, out)?;
         self.minutes(out)?;
         writeln!(out)?;
         let state = if self.converged {
@@ -234,7 +258,11 @@ impl RunSummary {
             .map(|it| it.refused_per_minute.len())
             .max()
             .unwrap_or(0);
-        if minutes < 2 {
+        let is_flat = |it: &NodeSummary| {
+            let refused = it.refused_per_minute.iter().sum::<u64>();
+            refused == 0 && it.queue.iter().all(|it| *it == 0)
+        };
+        if minutes < 2 || self.nodes.iter().all(is_flat) {
             return Ok(());
         }
         let step = minutes.div_ceil(ROWS);
@@ -263,11 +291,14 @@ impl RunSummary {
 /// The width of what a row is about.
 const WORDS: usize = 42;
 
+/// Steps of a minute.
+const STEPS: usize = 6;
+
 /// The width of a number.
 const CELL: usize = 10;
 
 /// Rows of the table over time.
 const ROWS: usize = 20;
 
-/// What a soak that passed says.
-pub const PASSED: &str = "PHASE1 OK";
+/// How what a soak that passed says begins.
+pub const PASSED: &str = "PHASE";

@@ -115,6 +115,15 @@ fn subject(seen: &Seen) -> String {
         Measure::Unrecovered => "answers unknown: not recovered",
         Measure::Stopped => "servers stopped",
         Measure::SoakPassed => "soak passed",
+        Measure::LeasesLost => "leases lost",
+        Measure::FencedOut => "mounts fenced out",
+        Measure::Remounted => "mounts taken again",
+        Measure::Faulted => "ledgers faulted",
+        Measure::OutOfMemory => "servers killed for memory",
+        Measure::Conflicts => "changes of the catalog refused (412)",
+        Measure::NotMade => "tables not made, %",
+        Measure::MostAttempts => "most attempts of a table",
+        Measure::StoreErrors => "store errors",
     };
     let node = expect
         .node
@@ -125,7 +134,9 @@ fn subject(seen: &Seen) -> String {
         (0, Some(to)) => format!(", until {to} s"),
         (from, Some(to)) => format!(", {from} to {to} s"),
     };
-    format!("{word}{node}{time}")
+    let ops = expect.after_ops;
+    let ops = ops.map_or_else(String::new, |it| format!(", after {it} operations"));
+    format!("{word}{node}{time}{ops}")
 }
 
 fn bounds(seen: &Seen) -> String {

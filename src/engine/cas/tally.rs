@@ -1,30 +1,35 @@
-//! What is counted of a run: notes per server and minute, answers by reason, queues over time.
+//! What is counted of a run: notes per server and 10 seconds, answers by reason, queues over time.
 
 use super::ledger::Why;
 use super::names::{Note, What};
-use crate::engine::sim::{MINUTE, Micros};
+use crate::engine::sim::{Micros, SECOND};
 
 /// Counts of one server.
 #[derive(Debug, Clone, Default)]
 pub struct NodeTally {
-    /// How often each thing happened, by minute.
-    minutes: Vec<[u32; What::COUNT]>,
+    /// How often each thing happened, by step.
+    steps: Vec<[u32; What::COUNT]>,
     /// Answers that were not yes, by reason.
     pub reasons: [u64; Why::ALL.len()],
-    /// The length of its queue, each 10 seconds.
+    /// The length of its queue at the beginning of each step.
     pub queue: Vec<u32>,
     /// The longest wait that an entry was given, in milliseconds, and how often it had failed.
     pub longest_wait: (u64, u64),
 }
 
-/// The distance of two samples of the queues: 10 seconds.
-pub(super) const SAMPLE: Micros = 10_000_000;
+/// Seconds of a step, the unit in which counts are kept.
+pub const STEP_S: u64 = 10;
+
+/// The distance of two samples of the queues: a step.
+pub(super) const SAMPLE: Micros = STEP_S * SECOND;
 
 /// Counts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     /// By server.
     pub nodes: Vec<NodeTally>,
+    /// The most attempts that a change of the catalog took, made or not.
+    pub most_attempts: u64,
 }
 
 impl Tally {
@@ -32,6 +37,7 @@ impl Tally {
     pub fn new(nodes: usize) -> Self {
         Self {
             nodes: vec![NodeTally::default(); nodes],
+            most_attempts: 0,
         }
     }
 
@@ -40,14 +46,17 @@ impl Tally {
         let Some(node) = self.nodes.get_mut(note.node) else {
             return;
         };
-        let minute = usize::try_from(now / MINUTE).unwrap_or(usize::MAX);
-        if node.minutes.len() <= minute {
-            node.minutes.resize(minute + 1, [0; What::COUNT]);
+        let step = usize::try_from(now / SAMPLE).unwrap_or(usize::MAX);
+        if node.steps.len() <= step {
+            node.steps.resize(step + 1, [0; What::COUNT]);
         }
-        if let Some(counts) = node.minutes.get_mut(minute)
+        if let Some(counts) = node.steps.get_mut(step)
             && let Some(count) = counts.get_mut(note.what as usize)
         {
             *count += 1;
+        }
+        if matches!(note.what, What::TableMade | What::TableNotMade) {
+            self.most_attempts = self.most_attempts.max(note.a);
         }
         if note.what == What::Postponed {
             // Of equal waits the one with the fewest failures.
@@ -64,12 +73,12 @@ impl Tally {
         }
     }
 
-    /// How often something happened on a server, or on all, in minutes `from` up to `to`.
+    /// How often something happened on a server, or on all, in steps `from` up to `to`.
     pub fn between(&self, what: What, node: Option<usize>, from: usize, to: usize) -> u64 {
         let nodes = self.nodes.iter().enumerate();
         let nodes = nodes.filter(|(place, _)| node.is_none_or(|it| it == *place));
-        let minutes = nodes.flat_map(|(_, it)| it.minutes.iter().take(to).skip(from));
-        minutes
+        let steps = nodes.flat_map(|(_, it)| it.steps.iter().take(to).skip(from));
+        steps
             .filter_map(|it| it.get(what as usize))
             .map(|it| u64::from(*it))
             .sum()
@@ -99,9 +108,9 @@ impl Tally {
             .unwrap_or_default()
     }
 
-    /// Minutes that something was counted in.
-    pub fn minutes(&self) -> usize {
-        let lengths = self.nodes.iter().map(|it| it.minutes.len());
+    /// Steps up to the last that something was counted in.
+    pub fn steps(&self) -> usize {
+        let lengths = self.nodes.iter().map(|it| it.steps.len());
         lengths.max().unwrap_or(0)
     }
 

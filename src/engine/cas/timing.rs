@@ -1,12 +1,14 @@
 //! How long things take and which of them go wrong: the store's request engine, the network, the waits.
 
-use super::names::{NodeId, Note, What};
+use super::names::{NONE, NodeId, Note, What};
 use super::replica::backoff_ms;
 use super::world::{Delay, Outcome};
 use crate::engine::sim::{Effect, Latency, MILLISECOND, Micros, SECOND, Stream, Window};
 
 /// What a request goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Object {
     /// `cas/ref_catalog`.
@@ -17,6 +19,8 @@ pub enum Object {
     Log,
     /// Another server.
     Link,
+    /// The mount of a server.
+    Mount,
 }
 
 impl Object {
@@ -27,6 +31,7 @@ impl Object {
             Self::Ckpt => "_ckpt",
             Self::Log => "_log",
             Self::Link => "",
+            Self::Mount => "mount",
         }
     }
 }
@@ -71,8 +76,10 @@ impl Timing {
     fn of(&self, object: Object, writes: bool) -> &Latency {
         match object {
             Object::Ckpt if writes => &self.frontier,
-            Object::Log if writes => &self.log,
-            Object::Ckpt | Object::Log | Object::Catalog | Object::Link => &self.read,
+            Object::Log | Object::Catalog | Object::Mount if writes => &self.log,
+            Object::Ckpt | Object::Log | Object::Catalog | Object::Link | Object::Mount => {
+                &self.read
+            }
         }
     }
 }
@@ -85,6 +92,10 @@ const RETRY: Micros = 200 * MILLISECOND;
 
 /// The longest wait between attempts.
 const RETRY_MAX: Micros = 5 * SECOND;
+
+/// Attempts of a change of a mount, and how long each may take with its connection: three in 21 s, as the renewals of
+/// the field were given up.
+const MOUNT_ATTEMPTS: (u32, Micros) = (3, 7 * SECOND);
 
 /// Attempts of one request.
 const ATTEMPTS: u32 = 16;
@@ -145,6 +156,11 @@ impl Clockwork {
         }
     }
 
+    /// One fault more.
+    pub(super) fn add(&mut self, window: Window<Target>) {
+        self.faults.push(window);
+    }
+
     /// When what was begun `now` ends.
     pub(super) fn wait(&mut self, now: Micros, delay: Delay) -> Wait {
         let timing = &self.timing;
@@ -186,22 +202,43 @@ impl Clockwork {
                 self.read(&mut wait, lane, Object::Log);
                 wait
             }
-            Delay::Recovery(lane) => {
+            Delay::Mount(node) => {
                 let mut wait = Wait::until(now);
-                let mut goes_on = self.read(&mut wait, lane, Object::Catalog)
-                    && self.read(&mut wait, lane, Object::Ckpt);
-                for _ in 0..self.timing.recovery_reads {
-                    goes_on = goes_on && self.read(&mut wait, lane, Object::Log);
-                }
-                if goes_on {
-                    self.write(&mut wait, lane, Object::Ckpt);
-                }
+                self.request(&mut wait, (node, NONE), Object::Mount, true);
+                wait
+            }
+            Delay::CatalogRead(node) | Delay::CatalogWrite(node) => {
+                let mut wait = Wait::until(now);
+                let writes = matches!(delay, Delay::CatalogWrite(_));
+                self.request(&mut wait, (node, NONE), Object::Catalog, writes);
                 if wait.outcome.is_some() {
                     wait.outcome = Some(Outcome::Failed);
                 }
                 wait
             }
+            Delay::Jitter(attempts) => {
+                let most = RETRY_MAX.min(RETRY << attempts.min(10));
+                Wait::until(now + self.latency.below(most))
+            }
+            Delay::Recovery(lane) => self.recovery(now, lane),
         }
+    }
+
+    /// Catalog, checkpoint, logs, and then the frontier.
+    fn recovery(&mut self, now: Micros, lane: usize) -> Wait {
+        let mut wait = Wait::until(now);
+        let mut goes_on =
+            self.read(&mut wait, lane, Object::Catalog) && self.read(&mut wait, lane, Object::Ckpt);
+        for _ in 0..self.timing.recovery_reads {
+            goes_on = goes_on && self.read(&mut wait, lane, Object::Log);
+        }
+        if goes_on {
+            self.write(&mut wait, lane, Object::Ckpt);
+        }
+        if wait.outcome.is_some() {
+            wait.outcome = Some(Outcome::Failed);
+        }
+        wait
     }
 
     fn hit(&mut self, now: Micros, object: Object, node: NodeId) -> Option<Effect> {
@@ -238,7 +275,8 @@ impl Clockwork {
 
     /// A read that is tried until it succeeds or the time is over. Whether it did.
     fn read(&mut self, wait: &mut Wait, lane: usize, object: Object) -> bool {
-        self.request(wait, lane, object, false);
+        let node = lane / self.tables.max(1);
+        self.request(wait, (node, lane % self.tables.max(1)), object, false);
         if wait.outcome.is_some() {
             wait.outcome = Some(Outcome::Failed);
         }
@@ -247,14 +285,24 @@ impl Clockwork {
 
     /// A conditional write: what is open after an attempt is read before the next.
     fn write(&mut self, wait: &mut Wait, lane: usize, object: Object) {
-        self.request(wait, lane, object, true);
+        let node = lane / self.tables.max(1);
+        self.request(wait, (node, lane % self.tables.max(1)), object, true);
     }
 
-    fn request(&mut self, wait: &mut Wait, lane: usize, object: Object, writes: bool) {
+    fn request(
+        &mut self,
+        wait: &mut Wait,
+        (node, table): (NodeId, usize),
+        object: Object,
+        writes: bool,
+    ) {
         let begun = wait.at;
-        let node = lane / self.tables.max(1);
         let mut was_sent = false;
-        for attempt in 0..ATTEMPTS {
+        let (attempts, envelope) = match object {
+            Object::Mount => MOUNT_ATTEMPTS,
+            Object::Catalog | Object::Ckpt | Object::Log | Object::Link => (ATTEMPTS, ATTEMPT),
+        };
+        for attempt in 0..attempts {
             let time = self.timing.of(object, writes).draw(&mut self.latency);
             let effect = match self.hit(wait.at, object, node) {
                 None => {
@@ -267,20 +315,22 @@ impl Clockwork {
                 }
                 Some(effect) => effect,
             };
-            let has_landed = effect == Effect::Timeout && writes && self.fault.happens(500);
+            // A change of a mount that cannot be read back counts as none.
+            let may_land = writes && object != Object::Mount;
+            let has_landed = effect == Effect::Timeout && may_land && self.fault.happens(500);
             wait.at += match effect {
-                Effect::Timeout => ATTEMPT,
+                Effect::Timeout => envelope,
                 Effect::Refused | Effect::Throttled | Effect::Slow => time,
             };
             let note = Note {
-                table: lane % self.tables.max(1),
+                table,
                 a: object as u64,
                 b: effect as u64,
                 ..Note::of(What::StoreError, node)
             };
             wait.errors.push((wait.at, note));
             was_sent |= effect == Effect::Timeout && writes;
-            let is_last = attempt + 1 == ATTEMPTS || wait.at - begun >= DEADLINE;
+            let is_last = attempt + 1 == attempts || wait.at - begun >= DEADLINE;
             if has_landed && !is_last {
                 // The read before the next attempt finds it.
                 wait.at += self.timing.read.draw(&mut self.latency);

@@ -71,6 +71,8 @@ pub fn trial(scenario: &Scenario) -> Result<Vec<Seen>, UnknownVariant> {
                     if let Some(one) = seen.get_mut(*place) {
                         let value = if one.expect.measure == Measure::SoakPassed {
                             u64::from(passed)
+                        } else if let Some(ops) = one.expect.after_ops {
+                            driver.refused_after(ops, one.expect.node)
                         } else {
                             measure(&one.expect, &driver.run)
                         };

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::ddl::Catalog;
 use super::gc::{Blob, Collector};
 use super::ledger::{Act, Answer, Item, Lane};
 use super::names::{NONE, NodeId, Note, PartId, PartInfo, TableId, What};
-use super::replica::{EntryKind, Node};
+use super::replica::Node;
+pub use super::step::{Delay, Out, Outcome, Phase, Step, Ticket, Trouble, Waiter};
 use super::variant::Variant;
 
 /// What does not change during a run.
@@ -41,6 +43,17 @@ pub struct Setup {
     pub offer_us: u64,
     /// Whether the store grants tokens for `_ckpt`, so that a batch waits for one before it is carved.
     pub limits_ckpt: bool,
+    /// The longest that a source waits before it answers (fix E), in microseconds.
+    pub answer_within_us: u64,
+    /// Refusals in a row after which a receiver pauses a source (fix D).
+    pub breaker_streak: u32,
+    /// Whether mounts live by renewals that go to the store.
+    pub leases: bool,
+    /// Memory that a request takes while a handler works on it, and what a server may take for all of them, in
+    /// megabytes; `None` for as much as wanted.
+    pub memory: Option<(usize, usize)>,
+    /// The distance of two mutations of the catalog, in microseconds; 0 without a limit.
+    pub catalog_us: u64,
 }
 
 impl Setup {
@@ -60,6 +73,11 @@ impl Setup {
             handlers: None,
             offer_us: 500,
             limits_ckpt: false,
+            answer_within_us: 500_000,
+            breaker_streak: 4,
+            leases: false,
+            memory: None,
+            catalog_us: 0,
         }
     }
 
@@ -71,213 +89,6 @@ impl Setup {
     /// The server and the table of a lane.
     pub fn place(&self, lane: usize) -> (NodeId, TableId) {
         (lane / self.tables, lane % self.tables)
-    }
-}
-
-/// A fetch or another task at work, by its place; the serial tells it from earlier ones there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ticket {
-    /// The server that works.
-    pub node: NodeId,
-    /// The place in its pools.
-    pub slot: usize,
-    /// Counts the tasks of the server.
-    pub serial: u32,
-}
-
-/// Which append of a fetch is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// T1: its own reference as a precommit.
-    Stage,
-    /// T3: the precommit becomes committed.
-    Promote,
-    /// The precommit is removed.
-    Abort,
-}
-
-/// Who is told when a change of a reference is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Waiter {
-    /// A fetch.
-    Fetch(Ticket, Phase),
-    /// Whoever wrote a part: an insert or an attach, with its number.
-    Writer(NodeId, u64),
-    /// The cleanup of old parts.
-    Cleanup(NodeId),
-    /// Nobody any more.
-    Nobody,
-}
-
-/// Why a change of a reference failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trouble {
-    /// Nothing happened.
-    Refused,
-    /// It may have happened, or will.
-    Open,
-}
-
-/// What happens next somewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
-    /// The leader of a lane takes the next batch.
-    Carve {
-        /// Which lane.
-        lane: usize,
-        /// The writer epoch that it was meant for.
-        epoch: u32,
-    },
-    /// The store answers the creation of a log.
-    LogAnswered {
-        /// Which lane.
-        lane: usize,
-        /// The writer epoch that it was meant for.
-        epoch: u32,
-    },
-    /// The store answers the publication of a frontier.
-    FrontierAnswered {
-        /// Which lane.
-        lane: usize,
-        /// The writer epoch that it was meant for.
-        epoch: u32,
-    },
-    /// The exact read that resolves a wedge is answered.
-    Resolved {
-        /// Which lane.
-        lane: usize,
-        /// The writer epoch that it was meant for.
-        epoch: u32,
-    },
-    /// A recovery ends.
-    Recovered {
-        /// Which lane.
-        lane: usize,
-        /// The writer epoch that it was meant for.
-        epoch: u32,
-    },
-    /// A request for a part arrives at its source.
-    Offer(Ticket),
-    /// The handler of an offer is free again.
-    HandlerFree {
-        /// Which server.
-        node: NodeId,
-    },
-    /// The offer arrives at the receiver.
-    Offered(Ticket),
-    /// A confirm arrives at the source.
-    Confirm(Ticket),
-    /// Its answer arrives at the receiver.
-    Confirmed(Ticket),
-    /// A request for bytes arrives at the source.
-    BytesAsked(Ticket),
-    /// The bytes are at the receiver.
-    BytesArrived(Ticket),
-    /// A merge has written its part.
-    Merged(Ticket),
-    /// An entry of the replication log comes into a queue.
-    Pull {
-        /// Which server.
-        node: NodeId,
-        /// What it asks for.
-        kind: EntryKind,
-        /// Its first part.
-        first: PartId,
-        /// How many parts.
-        count: usize,
-    },
-    /// An entry may be tried again.
-    Due {
-        /// Which server.
-        node: NodeId,
-        /// Which entry.
-        entry: u32,
-    },
-    /// A server with a full pool looks at its queue again.
-    Rescan {
-        /// Which server.
-        node: NodeId,
-    },
-    /// A part that was merged away or dropped has had its time.
-    Clean {
-        /// Which server.
-        node: NodeId,
-        /// Which part.
-        part: PartId,
-    },
-    /// The pause of a source ends (fix D).
-    Reopen {
-        /// Which server.
-        node: NodeId,
-        /// Which source.
-        source: NodeId,
-    },
-    /// The collector reads a namespace.
-    GcRead {
-        /// Which lane.
-        lane: usize,
-    },
-    /// The collector decides about what it read.
-    GcDecide,
-    /// The collector deletes what it decided to.
-    GcDelete,
-}
-
-/// What became of what a step waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
-    /// It went through.
-    Done,
-    /// It did not, and had no effect.
-    Failed,
-    /// There is no answer; whether it had an effect is this.
-    Open(bool),
-}
-
-/// What a step waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Delay {
-    /// A message from a server to another.
-    Hop(NodeId, NodeId),
-    /// The conditional creation of a log, after a look at the catalog.
-    Log(usize),
-    /// The publication of a frontier (`_ckpt`).
-    Frontier(usize),
-    /// An exact read.
-    Read(usize),
-    /// A recovery: catalog, checkpoint, logs, seal, frontier.
-    Recovery(usize),
-    /// A token for a mutation of the lane's `_ckpt`.
-    Token(usize),
-    /// The wait after so many failures, with its cap in milliseconds.
-    Backoff(u32, u64),
-    /// Bytes of a part from a server to another.
-    Transfer(NodeId, NodeId),
-    /// A merge.
-    Merge,
-    /// The way through the coordination service.
-    Keeper,
-    /// A read of a namespace by the collector.
-    Collect,
-    /// So many microseconds.
-    Exact(u64),
-}
-
-/// What a step leads to.
-#[derive(Debug, Default)]
-pub struct Out {
-    /// Steps that follow, with what they wait for.
-    pub later: Vec<(Delay, Step)>,
-    /// What is to be told.
-    pub notes: Vec<Note>,
-    /// Writers whose part is done, or not.
-    pub written: Vec<(u64, Result<(), Trouble>)>,
-}
-
-impl Out {
-    /// Lets a step follow.
-    pub fn after(&mut self, delay: Delay, step: Step) {
-        self.later.push((delay, step));
     }
 }
 
@@ -342,6 +153,8 @@ pub struct World {
     pub nodes: Vec<Node>,
     /// The garbage collector.
     pub gc: Collector,
+    /// The catalog of all tables, as far as tables are made while it runs.
+    pub catalog: Catalog,
     /// Promises that were broken.
     pub broken: BTreeSet<Violation>,
 }
@@ -358,6 +171,7 @@ impl World {
             lanes: vec![Lane::default(); lanes],
             nodes: vec![Node::new(setup.nodes, slots); setup.nodes],
             gc: Collector::default(),
+            catalog: Catalog::default(),
             broken: BTreeSet::new(),
             setup: Arc::new(setup),
         }
@@ -394,6 +208,13 @@ impl World {
             Step::GcRead { lane } => self.gc_read(lane, out),
             Step::GcDecide => self.gc_decide(out),
             Step::GcDelete => self.gc_delete(out),
+            Step::Renew { node, epoch } => self.renew(node, epoch, out),
+            Step::Renewed { node, epoch, begun } => self.renewed(node, epoch, begun, outcome, out),
+            Step::Claim { node, epoch } => self.claim(node, epoch, out),
+            Step::Claimed { node, epoch } => self.claimed(node, epoch, outcome, out),
+            Step::CatalogRead { ddl } => self.catalog_read(ddl, outcome, out),
+            Step::CatalogWrite { ddl } => self.catalog_write(ddl, outcome, out),
+            Step::CatalogAgain { ddl } => self.read_catalog(ddl, out),
         }
     }
 
@@ -405,7 +226,7 @@ impl World {
     pub fn may_mutate(&self, node: NodeId) -> bool {
         self.nodes
             .get(node)
-            .is_some_and(|it| it.is_up && !it.is_fenced)
+            .is_some_and(|it| it.is_up && !it.is_fenced && self.lease_holds(it))
     }
 
     /// A note of a server about a part.

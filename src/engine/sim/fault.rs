@@ -4,7 +4,7 @@ use super::random::Stream;
 use super::schedule::Micros;
 
 /// What a fault does to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// No answer until the attempt times out; whether it took effect is open.

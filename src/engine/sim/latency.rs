@@ -1,12 +1,12 @@
 //! How long something takes.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::random::Stream;
 use super::schedule::Micros;
 
 /// A distribution of times; all numbers are microseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Latency {
     /// Always the same.

@@ -129,10 +129,11 @@ impl Cases {
     pub(super) fn fill(self, run: &mut TestRun) {
         for (outcome, count) in self.others {
             run.count_many(LEVEL, &outcome, count);
-            match Class::of(&outcome) {
-                class if class.is_failing() => run.count_unlisted(LEVEL, count, count),
-                Class::Known => run.known_unlisted += count,
-                _ => {}
+            let class = Class::of(&outcome);
+            if class.is_failing() {
+                run.count_unlisted(LEVEL, count, count);
+            } else if class == Class::Known {
+                run.known_unlisted += count;
             }
         }
         for mut seen in self.seen {

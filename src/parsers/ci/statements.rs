@@ -24,9 +24,8 @@ const BEFORE_TABLES: [&str; 5] = ["TABLE", "FROM", "INTO", "UPDATE", "JOIN"];
 pub fn note(text: &str, mentions: &mut Mentions) {
     // Letters of other alphabets keep their places.
     let upper = text.to_ascii_uppercase();
-    let mut words = words(&upper);
     let (mut reads, mut creates) = (false, false);
-    while let Some((at, word)) = words.next() {
+    for (at, word) in words(&upper) {
         let after = at + word.len();
         match word {
             "SELECT" | "DELETE" | "ALTER" | "EXCHANGE" | "ATTACH" | "REPLACE" | "MOVE" => {

@@ -210,10 +210,8 @@ fn leaf_of(tests: &outcome::Tests, (row, at): (usize, usize)) -> Option<TestLeaf
 
 /// What stands above the first leaf that says nothing itself.
 fn above_of(tests: &outcome::Tests, group: &Group) -> Option<TestAbove> {
-    let leaves = group.leaves.iter();
-    let (row, above) = leaves
-        .filter_map(|at| Some((at.0, tests.leaf(*at)?.above.as_ref()?)))
-        .next()?;
+    let mut leaves = group.leaves.iter();
+    let (row, above) = leaves.find_map(|at| Some((at.0, tests.leaf(*at)?.above.as_ref()?)))?;
     Some(TestAbove {
         test: readable(&above.name),
         path: tests.rows.get(row)?.path.clone(),

@@ -13,6 +13,7 @@ mod levels;
 mod markup;
 mod page;
 mod remainder;
+mod run;
 mod sheet;
 mod signals;
 mod strips;
@@ -27,6 +28,8 @@ use std::io::{self, Write};
 
 use crate::report::Style;
 use crate::report::model::Report;
+
+pub use run::run_page;
 
 use lanes::Lanes;
 use markup::Markup;

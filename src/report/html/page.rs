@@ -225,7 +225,7 @@ fn footer(sheet: &Sheet<'_>, page: &mut Markup) {
 }
 
 /// What a policy calls a script or a style by.
-fn digest(text: &str) -> String {
+pub(super) fn digest(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 

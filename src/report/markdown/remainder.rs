@@ -6,7 +6,7 @@ use crate::report::counts::node_name;
 use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line};
 use crate::report::exported;
-use crate::report::figures::{counted, length, names, share, thousands};
+use crate::report::figures::{counted, names, share, thousands};
 use crate::report::model::{Applies, Evidence, Report};
 
 use super::behavior::cited;

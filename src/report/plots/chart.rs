@@ -6,10 +6,10 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Fault = Box<dyn std::error::Error>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type Fault = Box<dyn std::error::Error>;
 
-const WIDTH: u32 = 1_100;
+pub(super) const WIDTH: u32 = 1_100;
 const LANE_HEIGHT: u32 = 26;
 const TITLE_HEIGHT: u32 = 44;
 const PANEL_HEADING: u32 = 30;
@@ -21,10 +21,10 @@ const LABEL_CHARS: usize = 44;
 /// The parts that a lane is divided into.
 const LANE: i64 = 1_000;
 
-const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
-const INK: RGBColor = RGBColor(0x17, 0x20, 0x2b);
-const DIM: RGBColor = RGBColor(0x56, 0x62, 0x70);
-const LINE: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
+pub(super) const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
+pub(super) const INK: RGBColor = RGBColor(0x17, 0x20, 0x2b);
+pub(super) const DIM: RGBColor = RGBColor(0x56, 0x62, 0x70);
+pub(super) const LINE: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
 
 /// What a lane is colored by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) enum Hue {
 }
 
 impl Hue {
-    fn rgb(self) -> RGBColor {
+    pub(super) fn rgb(self) -> RGBColor {
         match self {
             Self::High => RGBColor(0xbf, 0x34, 0x13),
             Self::Medium => RGBColor(0x8f, 0x60, 0x00),
@@ -53,8 +53,18 @@ impl Hue {
     }
 }
 
+/// A drawn picture with the colors for dark surroundings.
+pub(super) fn with_style(mut svg: String) -> Option<String> {
+    let inside = svg.find("<svg").and_then(|at| {
+        let rest = svg.get(at..)?;
+        Some(at + rest.find('>')? + 1)
+    })?;
+    svg.insert_str(inside, DARK);
+    Some(svg)
+}
+
 /// The same colors where the reader's surroundings are dark.
-const DARK: &str = "<style>@media (prefers-color-scheme: dark){\
+pub(super) const DARK: &str = "<style>@media (prefers-color-scheme: dark){\
 [fill=\"#FFFFFF\"]{fill:#161B22}\
 [fill=\"#17202B\"]{fill:#DFE5ED}\
 [fill=\"#566270\"]{fill:#98A4B3}\
@@ -65,6 +75,11 @@ const DARK: &str = "<style>@media (prefers-color-scheme: dark){\
 [fill=\"#22689C\"]{fill:#79B8EC}\
 [fill=\"#187A49\"]{fill:#57C98D}\
 [fill=\"#5D7089\"]{fill:#8FA3BD}\
+[fill=\"#DDE2E8\"]{fill:#2B333E}\
+[stroke=\"#BF3413\"]{stroke:#FF8A66}\
+[stroke=\"#8F6000\"]{stroke:#E8B64A}\
+[stroke=\"#22689C\"]{stroke:#79B8EC}\
+[stroke=\"#187A49\"]{stroke:#57C98D}\
 }</style>";
 
 /// A count over a stretch of the axis.
@@ -126,12 +141,7 @@ impl Chart {
             "drawing into a String cannot fail: {drawn:?}"
         );
         drawn.ok()?;
-        let inside = svg.find("<svg").and_then(|at| {
-            let rest = svg.get(at..)?;
-            Some(at + rest.find('>')? + 1)
-        })?;
-        svg.insert_str(inside, DARK);
-        Some(svg)
+        with_style(svg)
     }
 
     fn draw_into(
@@ -267,10 +277,10 @@ fn height_of(count: u64, most: u64) -> i64 {
 }
 
 /// An axis with labels where they are wanted.
-struct Labelled {
-    from: i64,
-    to: i64,
-    points: Vec<i64>,
+pub(super) struct Labelled {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub(super) points: Vec<i64>,
 }
 
 impl Ranged for Labelled {

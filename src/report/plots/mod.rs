@@ -3,6 +3,7 @@
 
 mod chart;
 mod levels;
+mod run;
 
 use crate::report::axes::Axes;
 use crate::report::axis::Axis;
@@ -13,6 +14,8 @@ use crate::report::model::{Report, Series, Strip, StripRow};
 use crate::report::positions;
 use crate::report::tones::Tones;
 use crate::vocab::{Severity, Tone};
+
+pub use run::{RunLine, RunPanel, RunPicture};
 
 use chart::{Bar, Chart, Hue, Lane, Panel, Scale};
 

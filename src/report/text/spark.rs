@@ -2,13 +2,11 @@
 
 use crate::report::axes::Axes;
 use crate::report::model::Report;
+use crate::vocab::spark;
 
 /// Columns of a row at most, and the fewest that say anything.
 const WIDTH_MAX: usize = 32;
 const WIDTH_MIN: usize = 10;
-
-/// From little to most; a step without a record is blank.
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The heading, and a row for each signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,38 +44,11 @@ pub(super) fn of(report: &Report, signals: &[&str], room: usize) -> Option<Spark
                 *sum = sum.saturating_add(count);
             }
         }
-        drawn(&counts)
+        spark(&counts)
     };
     let fits = words.chars().count() <= room;
     Some(Sparks {
         heading: if fits { words } else { "over time".to_owned() },
         rows: signals.iter().map(row).collect(),
     })
-}
-
-/// Counts as characters, the highest as high as a line.
-fn drawn(counts: &[u64]) -> String {
-    let most = u128::from(counts.iter().copied().max().unwrap_or(0).max(1));
-    let height = |count: &u64| {
-        if *count == 0 {
-            return ' ';
-        }
-        let place = (u128::from(*count) * HEIGHTS.len() as u128).div_ceil(most) - 1;
-        let place = usize::try_from(place).unwrap_or(0);
-        HEIGHTS.get(place).copied().unwrap_or('█')
-    };
-    counts.iter().map(height).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_highest_fills_its_line_and_one_record_shows() {
-        assert_eq!(drawn(&[0, 1, 50, 100, 1_000_000]), " ▁▁▁█");
-        assert_eq!(drawn(&[1, 2, 3, 4, 5, 6, 7, 8]), "▁▂▃▄▅▆▇█");
-        assert_eq!(drawn(&[7, 0, 7]), "█ █");
-        assert_eq!(drawn(&[]), "");
-    }
 }

@@ -213,17 +213,8 @@ impl<'t> Loader<'t> {
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let environment = self.environment(&signals)?;
         let ignores = self.ignores()?;
-        let families = self.file.code.iter().flat_map(|code| {
-            code.families.iter().map(|family| Family {
-                code: code.code,
-                id: family.id.clone(),
-                contains: family.contains.iter().map(Literal::new).collect(),
-            })
-        });
         Ok(RuleBase {
-            families: Families {
-                all: families.collect(),
-            },
+            families: self.families(),
             code_names: self
                 .file
                 .code
@@ -245,6 +236,19 @@ impl<'t> Loader<'t> {
             environment,
             declared: self.file,
         })
+    }
+
+    fn families(&self) -> Families {
+        let families = self.file.code.iter().flat_map(|code| {
+            code.families.iter().map(|family| Family {
+                code: code.code,
+                id: family.id.clone(),
+                contains: family.contains.iter().map(Literal::new).collect(),
+            })
+        });
+        Families {
+            all: families.collect(),
+        }
     }
 
     fn ignores(&self) -> Result<Vec<IgnoreRule>, LoadError> {

@@ -6,7 +6,7 @@ use crate::product::{Folder, Ran, casdiag};
 
 /// A report of tests called by letters: a capital fails.
 fn report(tests: &str) -> String {
-    let cases: String = tests
+    let cases: Vec<String> = tests
         .chars()
         .map(|test| {
             let failure = if test.is_uppercase() {
@@ -18,6 +18,7 @@ fn report(tests: &str) -> String {
             format!("<testcase classname=\"t\" name=\"{name}\">{failure}</testcase>")
         })
         .collect();
+    let cases = cases.concat();
     format!("<testsuite name=\"s\">{cases}</testsuite>")
 }
 

@@ -59,10 +59,12 @@ fn job(ending: &str) -> String {
         "============================== 2 passed in 0.02s ===============================",
     ];
     let lines = lines.iter().copied().chain(ending.lines());
+    let stamped = |(at, line)| format!("2026-03-14T23:18:{at:02}.0001237Z {line}\n");
     lines
         .enumerate()
-        .map(|(at, line)| format!("2026-03-14T23:18:{at:02}.0001237Z {line}\n"))
-        .collect()
+        .map(stamped)
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 #[test]
@@ -132,11 +134,10 @@ fn a_report_whose_attributes_count_more_failures_than_its_cases_show_is_red() {
 
 #[test]
 fn a_case_below_many_suites_is_read() {
-    let (mut open, mut close) = (String::new(), String::new());
-    for depth in 0..300 {
-        open.push_str(&format!("<testsuite name=\"s{depth}\">"));
-        close.push_str("</testsuite>");
-    }
+    let open: Vec<String> = (0..300)
+        .map(|depth| format!("<testsuite name=\"s{depth}\">"))
+        .collect();
+    let (open, close) = (open.concat(), "</testsuite>".repeat(300));
     let xml = format!(
         "<testsuites>{open}<testcase name=\"deep\"><failure message=\"boom\"/></testcase>{close}<testsuite name=\"t\"><testcase name=\"flat\"/></testsuite></testsuites>"
     );
@@ -192,18 +193,20 @@ fn sums_that_count_failures_without_a_list_are_red() {
 
 #[test]
 fn more_failing_tests_than_are_listed_are_counted_and_said() {
-    let cases: String = (0..20_010)
+    let cases: Vec<String> = (0..20_010)
         .map(|at| {
             format!(
                 "<testcase classname=\"c\" name=\"n{at}\"><failure message=\"boom\"/></testcase>\n"
             )
         })
         .collect();
+    let cases = cases.concat();
     let xml =
         format!("<testsuite name=\"s\" tests=\"20010\" failures=\"20010\">{cases}</testsuite>");
-    let lines: String = (0..20_005)
+    let lines: Vec<String> = (0..20_005)
         .map(|at| format!("✘ 1s [ Fail ] /a/b{at}/c\n    AssertionError\n"))
         .collect();
+    let lines = lines.concat();
     let text = format!(
         "{lines}✘ 1s [ Fail ] /a/b7\n    AssertionError\n✘ 1s [ Fail ] /a\n    AssertionError\n"
     );

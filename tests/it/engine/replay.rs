@@ -122,6 +122,52 @@ fn a_broken_protocol_ends_with_the_exit_code_of_a_finding() {
         "{}",
         ran.out
     );
+    // The shortest run follows, as a trace and as a file.
+    let (_, short) = ran.out.split_once("The shortest run found").unwrap();
+    let (trace, file) = short.split_once("the seed is in it:\n").unwrap();
+    assert!(
+        trace.contains("ch2 relinking all_1_1_0, with ch1"),
+        "{trace}"
+    );
+    let folder = Folder::with("short.toml", file);
+    let path = folder.path().join("short.toml");
+    let again = casdiag(&["replay", path.to_str().unwrap()]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.out.contains("BROKEN: a confirm is sent only after"));
+}
+
+#[test]
+fn a_run_leaves_its_numbers_and_a_picture() {
+    let folder = Folder::new();
+    let dir = folder.path().join("out");
+    let dir = dir.to_str().unwrap();
+    let ran = casdiag(&["replay", "stop-fetches", "--out", dir]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let read = |file: &str| fs::read_to_string(format!("{dir}/{file}")).unwrap();
+    assert!(ran.out.starts_with(&read("replay.txt")));
+    assert!(ran.out.contains("ch1 refused"), "{}", ran.out);
+    let value: Value = serde_json::from_str(&read("replay.json")).unwrap();
+    let course = &value["nodes"][0]["course"];
+    let sum = |name: &str| -> u64 {
+        let values = course[name].as_array().unwrap();
+        values.iter().map(|it| it.as_u64().unwrap()).sum()
+    };
+    assert_eq!(
+        sum("refused"),
+        value["nodes"][0]["counts"]["relinks refused"]
+    );
+    assert_eq!(
+        sum("finished"),
+        value["nodes"][0]["counts"]["relinks finished"]
+    );
+    let (svg, page) = (read("replay.svg"), read("replay.html"));
+    for text in ["Relinks refused in 10 s", "Length of the queue", "ch2"] {
+        assert!(svg.contains(text) && page.contains(text), "{text}");
+    }
+    // Two lines in each of three panels.
+    assert_eq!(svg.matches("stroke-width=\"2\"").count(), 6);
+    let refused = casdiag(&["replay", "stop-fetches", "--out", dir]);
+    assert_eq!(refused.code, Some(2), "a folder with files is left alone");
 }
 
 /// Every refusal has one answer at its source or one confirm that was lost, whatever happens.

@@ -3,16 +3,13 @@
 use casdiag::engine::cas::check::{ARRIVES, Bounds, Checked, IN_VAIN, IN_VAIN_AND_ARRIVES, check};
 use casdiag::engine::cas::{Variant, Violation};
 
+use crate::product::casdiag;
+
 /// States that no search here comes near.
 const STATES: usize = 5_000_000;
 
-/// One attempt and no eviction: enough for every counterexample, and seconds.
 fn bounds() -> Bounds {
-    Bounds {
-        evictions: 0,
-        attempts: 1,
-        ..Bounds::default()
-    }
+    Bounds::small()
 }
 
 fn checked(variant: &str, bounds: Bounds) -> Checked {
@@ -67,8 +64,7 @@ fn bytes_after_an_open_promotion_bind_a_reference_twice() {
 
 #[test]
 fn no_order_of_events_breaks_a_sound_protocol() {
-    // Nothing is attached and nothing is refused four times here: C1, C3 and D are v1.
-    for variant in ["v0", "v1", "v2", "A", "E", "ckpt-coalesce"] {
+    for variant in ["v0", "v1", "v2", "A", "C1", "C3", "D", "E", "ckpt-coalesce"] {
         let checked = checked(variant, bounds());
         assert!(checked.is_sound(), "{variant}: {:?}", checked.findings);
         assert!(possible(&checked, ARRIVES).is_some(), "{variant}");
@@ -111,4 +107,24 @@ fn bytes_after_a_true_no_can_be_asked_for_in_vain_and_the_covering_part_still_co
         .position(|it| it.contains("asks for the bytes"));
     assert!(no.is_some() && no < asks, "{in_vain:?}");
     assert!(possible(&checked, IN_VAIN_AND_ARRIVES).is_some());
+}
+
+#[test]
+fn waiting_before_an_answer_makes_no_search_endless() {
+    // Looking again is no new state unless something else happened meanwhile: the search is of the size of v1's.
+    let waits = checked("E", bounds());
+    assert!(waits.is_sound(), "{:?}", waits.findings);
+    let plain = checked("v1", bounds());
+    assert!(plain.states < waits.states && waits.states < 3 * plain.states);
+}
+
+#[test]
+fn searches_are_compared_row_by_row() {
+    let ran = casdiag(&["replay", "--check", "--small", "--compare", "v2,naive-yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let rows: Vec<&str> = ran.out.lines().collect();
+    assert!(rows[2].starts_with("| v2 | ") && rows[2].ends_with("| yes | kept |  |"));
+    assert!(rows[3].starts_with("| v2+naive-yes | ") && rows[3].contains("| **broken** | "));
+    let refused = casdiag(&["replay", "--compare", "v1,v2"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
 }

@@ -1,7 +1,7 @@
 //! The soak over the engine: the harness's operations, its checkpoints, and what it leaves after a failure.
 
-use casdiag::engine::cas::Variant;
-use casdiag::engine::cas::soak::{Driver, Verdict};
+use casdiag::engine::cas::soak::{Driver, Soak, Verdict, schedule};
+use casdiag::engine::cas::{Scenario, Variant};
 use serde_json::Value;
 
 use super::scenario;
@@ -125,4 +125,108 @@ fn replayed_logs_hold_the_soak_beside_the_servers() {
     ] {
         assert!(dir.join(file).is_file(), "{file}");
     }
+}
+
+/// The soak of phase 1 as one of another phase, with leases as the command sets them.
+fn in_phase(phase: u8) -> (Scenario, Soak) {
+    let mut scenario = scenario("soak-phase1", str::to_owned);
+    scenario.leases = true;
+    let mut soak = scenario.soak.clone().unwrap();
+    soak.phase = phase;
+    scenario.soak = Some(soak.clone());
+    (scenario, soak)
+}
+
+#[test]
+fn faults_interrupt_a_soak_and_lose_nothing() {
+    let (scenario, mut soak) = in_phase(2);
+    soak.chaos_interval = 20;
+    soak.duration_s = 300;
+    let mut retried = 0;
+    for seed in 1..5 {
+        let mut driver = Driver::new(&scenario, &soak, Variant::parse("v2").unwrap(), seed, None);
+        let mut out = Vec::new();
+        let verdict = driver.finish(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        // Each checkpoint compares seven sums of both replicas with the model.
+        assert_eq!(verdict, Verdict::Ok, "{seed}: {out}");
+        assert!(driver.run.world.broken.is_empty(), "{seed}");
+        assert_eq!(out.lines().last(), Some("PHASE2 OK"));
+        let plans = schedule(seed, 20, 300);
+        let said = |text: &str| out.matches(text).count();
+        assert!(out.contains(&format!(
+            "chaos schedule: {} faults over 300s (chaos_seed={seed} mean_interval=20s)",
+            plans.len()
+        )));
+        let fired = said("CHAOS firing fault #");
+        assert!(fired > 0 && fired <= plans.len());
+        let complete = said("CHAOS fault window complete: ");
+        assert!(complete <= fired && fired <= complete + 1, "{out}");
+        assert_eq!(
+            said("[soak.run] recovery checkpoint at executed="),
+            said("RECOVERY: ")
+        );
+        retried += said("rerouting/retrying.") + said("hit retryable ABORTED");
+    }
+    assert!(retried > 0, "some insert met a fault");
+}
+
+#[test]
+fn the_third_phase_goes_through_its_stages() {
+    let (scenario, mut soak) = in_phase(3);
+    soak.duration_s = 400;
+    soak.chaos_interval = 30;
+    let mut driver = Driver::new(&scenario, &soak, Variant::parse("v2").unwrap(), 1, None);
+    let mut out = Vec::new();
+    let verdict = driver.finish(&mut out).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    assert_eq!(verdict, Verdict::Ok, "{out}");
+    let stages: Vec<&str> = out
+        .lines()
+        .filter_map(|it| it.strip_prefix("[soak.run] === STAGE "))
+        .filter_map(|it| it.split(' ').next())
+        .collect();
+    let wanted = [
+        "warmup",
+        "steady",
+        "mutations",
+        "ttl_pressure",
+        "gc_checkpoint",
+        "chaos",
+        "cliff",
+        "converge",
+    ];
+    assert_eq!(stages, wanted);
+    assert!(out.contains("phase=3 ") && out.contains("checkpoint_every=stage-boundary"));
+    assert!(out.contains("[soak.run] final converge checkpoint OK: now="));
+    // Chaos is armed from 40 to 90 % of the time.
+    let times = out.lines().filter_map(|it| {
+        let (_, rest) = it.split_once("CHAOS firing fault #")?;
+        let (_, rest) = rest.split_once("at t+")?;
+        rest.split('s').next()?.parse::<u64>().ok()
+    });
+    let times: Vec<u64> = times.collect();
+    assert!(
+        !times.is_empty() && times.iter().all(|it| (160..360).contains(it)),
+        "{times:?}"
+    );
+    assert_eq!(out.lines().last(), Some("PHASE3 OK"));
+}
+
+#[test]
+fn the_command_runs_every_phase_and_says_what_a_time_is() {
+    let ran = casdiag(&[
+        "soak",
+        "cas",
+        "--phase",
+        "3",
+        "--duration",
+        "2m",
+        "--no-chaos",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.out.contains("CHAOS") && ran.out.ends_with("PHASE3 OK\n"));
+    let ran = casdiag(&["soak", "cas", "--phase", "3", "--duration", "2 days"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("is not a time such as 24h"), "{}", ran.err);
 }

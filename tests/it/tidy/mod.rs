@@ -154,7 +154,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("highway", &["parsers/wal/"]),
     (
         "serde_json",
-        &["engine/", "parsers/ci/", "parsers/wal/", "replay/", "report/"],
+        &[
+            "engine/",
+            "parsers/ci/",
+            "parsers/wal/",
+            "replay/",
+            "report/",
+        ],
     ),
     ("sha2", &["parsers/wal/", "report/html/"]),
     ("stateright", &["engine/cas/check/", "engine/ha/check/"]),

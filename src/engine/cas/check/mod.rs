@@ -40,6 +40,8 @@ pub struct Checked {
     pub states: usize,
     /// The longest way to one of them.
     pub depth: usize,
+    /// How far the search went, in words.
+    pub bounds: String,
     /// Whether all states within the bounds were seen.
     pub is_complete: bool,
     /// Promises and possibilities.
@@ -89,6 +91,7 @@ pub fn check(variant: Variant, bounds: Bounds, most: usize, threads: usize) -> C
         variant: variant.name(),
         states: checker.unique_state_count(),
         depth: checker.max_depth(),
+        bounds: small.words(),
         is_complete: checker.state_count() < most,
         findings,
     }

@@ -2,6 +2,7 @@
 
 use stateright::{Model, Property};
 
+use super::super::exchange::ANSWER_LOOK_US;
 use super::super::ledger::{Act, Answer, Item};
 use super::super::names::{PartInfo, What};
 use super::super::replica::{EntryKind, Held};
@@ -31,6 +32,17 @@ impl Default for Bounds {
             restarts: 0,
             rounds: 3,
             attempts: 2,
+        }
+    }
+}
+
+impl Bounds {
+    /// One attempt and no eviction: enough for every counterexample, and seconds.
+    pub fn small() -> Self {
+        Self {
+            evictions: 0,
+            attempts: 1,
+            ..Self::default()
         }
     }
 }
@@ -97,8 +109,54 @@ impl Small {
             fetch_slots: 1,
             common_slots: 1,
             old_parts_us: 0,
+            // A wait is a choice here, so that the second look stands for any later one: a third would only see what
+            // the second sees when it comes later.
+            answer_within_us: ANSWER_LOOK_US,
+            breaker_streak: 1,
             ..Setup::new(self.variant)
         }
+    }
+
+    /// What there is and how far the search goes.
+    pub(super) fn words(&self) -> String {
+        let how = if self.attaches() { "attached " } else { "" };
+        let Bounds {
+            faults,
+            evictions,
+            restarts,
+            rounds,
+            attempts,
+        } = self.bounds;
+        let counted = |count: u32, one: &str, many: &str| match count {
+            0 => format!("no {one}"),
+            1 => format!("1 {one}"),
+            more => format!("{more} {many}"),
+        };
+        [
+            format!("2 servers, 1 {how}part and one that covers it"),
+            counted(attempts, "attempt", "attempts"),
+            counted(rounds, "round of the collector", "rounds of the collector"),
+            counted(
+                faults.into(),
+                "lost or refused request",
+                "lost or refused requests",
+            ),
+            counted(evictions.into(), "eviction", "evictions"),
+            counted(restarts.into(), "restart", "restarts"),
+        ]
+        .join(", ")
+    }
+
+    /// Whether the part comes from an attach: the fixes that are about one need it.
+    pub(super) fn attaches(&self) -> bool {
+        self.variant.has(Fix::C1) || self.variant.has(Fix::C3)
+    }
+
+    /// Whether the initiator of an attach still waits for a quiet lane (fix C3).
+    fn holds_back(&self, state: &State, step: Step) -> bool {
+        let source = state.world.lanes.get(SOURCE);
+        let is_quiet = source.is_none_or(super::super::Lane::is_quiet);
+        self.variant.has(Fix::C3) && matches!(step, Step::Pull { .. }) && !is_quiet
     }
 
     /// The source has the part; the receiver has an entry for it.
@@ -130,10 +188,19 @@ impl Small {
         }
         let pull = Step::Pull {
             node: RECEIVER,
-            kind: EntryKind::Get,
+            kind: if self.attaches() {
+                EntryKind::Replace
+            } else {
+                EntryKind::Get
+            },
             first: PART,
             count: 1,
         };
+        if self.variant.has(Fix::C1) {
+            for lane in &mut world.lanes {
+                lane.pins = 1;
+            }
+        }
         let bounds = self.bounds;
         State {
             world,
@@ -175,6 +242,10 @@ fn via(delay: Delay) -> Via {
         | Delay::Merge
         | Delay::Keeper
         | Delay::Collect
+        | Delay::Mount(_)
+        | Delay::CatalogRead(_)
+        | Delay::CatalogWrite(_)
+        | Delay::Jitter(_)
         | Delay::Exact(_) => Via::Sure,
     }
 }
@@ -222,6 +293,9 @@ impl Model for Small {
                 continue;
             }
             before = Some(step);
+            if self.holds_back(state, *step) {
+                continue;
+            }
             let endings = endings(*via, *step, faults > 0);
             actions.extend(endings.iter().map(|it| Event::Step(*step, *it)));
         }

@@ -89,6 +89,13 @@ fn step_sentence(world: &World, step: Step, outcome: Outcome) -> Option<String> 
         | Step::HandlerFree { .. }
         | Step::Merged(_)
         | Step::Rescan { .. }
+        | Step::Renew { .. }
+        | Step::Renewed { .. }
+        | Step::Claim { .. }
+        | Step::Claimed { .. }
+        | Step::CatalogRead { .. }
+        | Step::CatalogWrite { .. }
+        | Step::CatalogAgain { .. }
         | Step::Reopen { .. } => return None,
     };
     Some(text)

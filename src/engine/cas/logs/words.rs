@@ -124,9 +124,12 @@ impl Teller<'_> {
             | What::NoReplica => self.exception(note),
             What::Postponed => self.postponed(note),
             What::Offered | What::Unknown | What::No => return self.source(note),
-            What::Wedged | What::NeedsRecovery | What::RecoveryFailed | What::Fenced => {
-                Self::ledger(note)
-            }
+            What::Wedged
+            | What::NeedsRecovery
+            | What::RecoveryFailed
+            | What::Fenced
+            | What::Faulted => Self::ledger(note),
+            What::TableNotMade => self.not_made(),
             What::LeaseLost | What::Remounted | What::FencedOut | What::Started => {
                 Self::mount(note)
             }
@@ -147,7 +150,12 @@ impl Teller<'_> {
             | What::ConnectionReset
             | What::Removed
             | What::SealRejected
-            | What::StragglerAdopted => return Vec::new(),
+            | What::StragglerAdopted
+            | What::OutOfMemory
+            | What::CatalogConflict
+            | What::TableMade
+            | What::Paused
+            | What::Resumed => return Vec::new(),
         };
         vec![line]
     }
@@ -315,12 +323,26 @@ impl Teller<'_> {
                 "CAS ref table '{namespace}' NEEDS RECOVERY at 1-1: a transaction is known durable but could not be installed in this cached table. New writes, snapshots, and confirmations are fenced until recovery replays the durable log."
             );
             plain("Error", "CasPool", text)
+        } else if note.what == What::Faulted {
+            let text = format!(
+                "CAS ref-log append for namespace '{namespace}': impossible foreign interference observed at the key of the next log: the lane is faulted"
+            );
+            plain("Error", "CasPool", text)
         } else {
             let text = format!(
                 "CAS ref-table recovery for namespace '{namespace}' hit a transient object-store error (code 499: Timeout); retry #16 after 5000ms backoff (elapsed 90000ms / budget 90000ms)"
             );
             plain("Warning", "CasRefLedger", text)
         }
+    }
+
+    /// A `CREATE TABLE` whose change of the catalog was given up.
+    fn not_made(&self) -> Line {
+        let version = VERSIONS[usize::from(self.world.setup.variant.rule == Rule::V2)];
+        let text = format!(
+            "Code: 210. DB::Exception: CAS write could not be committed (CAS ref catalog 'cas/ref_catalog' update: gave up at the policy deadline after one or more attempts); retrying later. (NETWORK_ERROR) (version {version} (altinity build))"
+        );
+        plain("Error", "executeQuery", text)
     }
 
     fn mount(note: &Note) -> Line {
@@ -361,10 +383,17 @@ impl Teller<'_> {
 
     fn store_error(&self, note: &Note) -> Line {
         let namespace = Self::namespace(note.node, note.table);
-        let object = [Object::Catalog, Object::Ckpt, Object::Log, Object::Link]
-            .into_iter()
-            .find(|it| *it as u64 == note.a);
+        let object = [
+            Object::Catalog,
+            Object::Ckpt,
+            Object::Log,
+            Object::Link,
+            Object::Mount,
+        ]
+        .into_iter()
+        .find(|it| *it as u64 == note.a);
         let key = match object {
+            Some(Object::Mount) => format!("cas/mounts/cas-{}", host(note.node)),
             Some(Object::Catalog) | None => "cas/ref_catalog".to_owned(),
             Some(it) => format!("{namespace}/{}", it.key()),
         };
@@ -395,6 +424,6 @@ fn reason(why: u64) -> Option<&'static str> {
         Why::Queued => Some("a queued mutation names this ref"),
         Why::Carved => Some("a carved mutation names this ref"),
         Why::MountLost => Some("this mount no longer holds the namespace's write fence"),
-        Why::TableBusy | Why::NotResident | Why::PartGone | Why::RowGone => None,
+        Why::TableBusy | Why::NotResident | Why::PartGone | Why::RowGone | Why::StateLocked => None,
     }
 }

@@ -1,18 +1,20 @@
-//! The first phase of the soak harness over the simulated system: workers, barriers, checkpoints, its lines.
+//! The soak harness over the simulated system: operations, barriers, checkpoints, its lines.
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::chaos::{self, Plan};
 use super::model::{Aggregates, Model, Sum};
 use super::ops::{Kind, Ledger, Op};
+use super::workers::Insert;
 use crate::engine::cas::fsck::{self, Summary};
-use crate::engine::cas::scenario::{LoadKind, Scenario};
-use crate::engine::cas::{EntryKind, Held, Run, Sink, Variant, What};
+use crate::engine::cas::scenario::Scenario;
+use crate::engine::cas::{Held, Run, Sink, Variant, What};
 use crate::engine::sim::{Latency, Micros, SECOND, Stream};
 
 /// How the harness is run.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Soak {
     /// Operations.
@@ -25,16 +27,57 @@ pub struct Soak {
     pub max_cliffs: u64,
     /// What the harness needs beside the server for an operation.
     pub client: Latency,
+    /// 1 without chaos, 2 with it, 3 by stages of a time.
+    #[serde(default = "first")]
+    pub phase: u8,
+    /// What the faults are drawn from; the seed of the operations if it is not said.
+    #[serde(default)]
+    pub chaos_seed: Option<u64>,
+    /// The mean distance of two faults, in seconds.
+    #[serde(default = "interval")]
+    pub chaos_interval: u64,
+    /// Whether there are faults in phases 2 and 3.
+    #[serde(default)]
+    pub no_chaos: bool,
+    /// How long phase 3 lasts, and for how long the faults of phase 2 are planned, in seconds.
+    #[serde(default = "ten_minutes")]
+    pub duration_s: u64,
+    /// Operations between two updates or deletes of phase 3; those in between become optimizes.
+    #[serde(default = "eighty")]
+    pub min_ops_between_mutations: u64,
+}
+
+fn first() -> u8 {
+    1
+}
+
+fn interval() -> u64 {
+    90
+}
+
+fn ten_minutes() -> u64 {
+    600
+}
+
+fn eighty() -> u64 {
+    80
+}
+
+impl Soak {
+    /// Whether the harness tries again what a fault has interrupted.
+    pub(super) fn is_resilient(&self) -> bool {
+        self.phase > 1
+    }
 }
 
 /// The moment that the harness prints as `base_time`: 2026-08-18 00:00:00 UTC.
 pub const BASE_TIME: u64 = 1_787_011_200;
 
 /// The harness takes `base_time` this long before its first operation.
-const LEAD_S: u64 = 60;
+pub(super) const LEAD_S: u64 = 60;
 
 /// A checkpoint waits this long for a replica.
-const SYNC: Micros = 600 * SECOND;
+pub(super) const SYNC: Micros = 600 * SECOND;
 
 /// The names of the servers in `failure.json`.
 const NODES: [&str; 2] = ["node1", "node2"];
@@ -48,69 +91,27 @@ pub enum Verdict {
     Failed(&'static str, String),
 }
 
-/// What `failure.json` holds.
-#[derive(Debug, Clone, Serialize)]
-pub struct Failure {
-    schema_version: u32,
-    seed: u64,
-    chaos_seed: Option<u64>,
-    base_time: u64,
-    op_id: u64,
-    phase: u32,
-    until_op: u64,
-    error: String,
-    last_fault: Option<u64>,
-    last_op: Option<LastOp>,
-    model_expected: Option<Aggregates>,
-    nodes: Nodes,
-    fsck: FsckReport,
-    fsck_status: &'static str,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct LastOp {
-    op_id: u64,
-    r#type: &'static str,
-    target: usize,
-    param: u64,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Nodes {
-    node1: Option<Aggregates>,
-    node2: Option<Aggregates>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct FsckReport {
-    reachable: u64,
-    dangling: u64,
-    unreachable: u64,
-    pending_gc: u64,
-    awaiting_gc: u64,
-    stale_edge: u64,
-    exit_code: u32,
-}
-
-impl Failure {
-    /// Writes it as the harness does.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, self)?;
-        writeln!(out)
-    }
-}
-
 /// A soak at work.
 pub struct Driver<'a> {
     /// The system under it.
     pub run: Run<'a>,
-    soak: Soak,
-    seed: u64,
-    ledger: Ledger,
-    model: Model,
-    in_flight: Vec<(u64, Op)>,
-    client: Stream,
-    last: Option<Op>,
+    pub(super) soak: Soak,
+    pub(super) seed: u64,
+    pub(super) ledger: Ledger,
+    pub(super) model: Model,
+    pub(super) inserts: Vec<Insert>,
+    pub(super) client: Stream,
+    pub(super) last: Option<Op>,
+    /// Lines that are not printed yet.
+    pub(super) said: Vec<String>,
+    /// The faults, in order.
+    pub(super) plans: Vec<Plan>,
+    /// How many of them have begun, and how many are over.
+    pub(super) begun: usize,
+    pub(super) over: usize,
+    /// Updates and deletes that were executed.
+    mutated: Vec<Op>,
+    refused: Vec<[u64; NODES.len()]>,
 }
 
 impl<'a> Driver<'a> {
@@ -122,28 +123,68 @@ impl<'a> Driver<'a> {
         seed: u64,
         sink: Option<Sink<'a>>,
     ) -> Self {
-        Self {
+        let ledger = if soak.phase == 3 {
+            Ledger::by_stages(seed, soak.duration_s, soak.min_ops_between_mutations)
+        } else {
+            Ledger::of(seed, soak.ops, soak.max_cliffs)
+        };
+        let mut driver = Self {
             run: Run::new(scenario, variant, seed, sink),
             soak: soak.clone(),
             seed,
-            ledger: Ledger::of(seed, soak.ops, soak.max_cliffs),
+            ledger,
             model: Model::default(),
-            in_flight: Vec::new(),
+            inserts: Vec::new(),
             client: Stream::new(seed, "client"),
             last: None,
-        }
+            said: Vec::new(),
+            plans: chaos::planned(soak, seed),
+            begun: 0,
+            over: 0,
+            mutated: Vec::new(),
+            refused: Vec::new(),
+        };
+        driver.arm();
+        driver
+    }
+
+    /// Relinks that a server, or both, had given up when so many operations were executed.
+    pub fn refused_after(&self, ops: u64, node: Option<usize>) -> u64 {
+        let place = usize::try_from(ops).unwrap_or(usize::MAX);
+        let counts = self.refused.get(place.saturating_sub(1));
+        let counts = counts.into_iter().flatten().enumerate();
+        let counts = counts.filter(|(it, _)| node.is_none_or(|node| node == *it));
+        counts.map(|it| it.1).sum()
     }
 
     /// Runs all operations and prints the harness's lines.
     pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<Verdict> {
         self.preamble(out)?;
+        let ended = if self.soak.phase == 3 {
+            self.stages(out)?
+        } else {
+            self.listed(out)?
+        };
+        self.flush(out)?;
+        match &ended {
+            Ok(()) => writeln!(out, "PHASE{} OK", self.soak.phase)?,
+            Err(Verdict::Failed(kind, text)) => writeln!(out, "{kind}: {text}")?,
+            Err(Verdict::Ok) => {}
+        }
+        Ok(ended.err().unwrap_or(Verdict::Ok))
+    }
+
+    /// The operations of phases 1 and 2, one after the other.
+    fn listed(&mut self, out: &mut dyn Write) -> io::Result<Result<(), Verdict>> {
         let ops = self.ledger.ops.clone();
         for op in ops {
-            self.last = Some(op);
-            if let Err(verdict) = self.execute(op) {
-                return Self::fail(verdict, out);
+            if let Err(verdict) = self.turn(op) {
+                return Ok(Err(verdict));
             }
             let executed = op.id + 1;
+            if let Err(verdict) = self.chaos_turn(executed, out)? {
+                return Ok(Err(verdict));
+            }
             let is_last = executed == self.soak.ops;
             if is_last || executed % self.soak.checkpoint_every.max(1) == 0 {
                 let label = if is_last {
@@ -151,92 +192,77 @@ impl<'a> Driver<'a> {
                 } else {
                     "checkpoint"
                 };
-                if let Err(verdict) = self.checkpoint(label, executed, out)? {
-                    return Self::fail(verdict, out);
+                if let Err(verdict) = self.checkpoint(label, Some(executed), out)? {
+                    return Ok(Err(verdict));
                 }
             }
         }
-        writeln!(out, "PHASE1 OK")?;
-        Ok(Verdict::Ok)
+        Ok(Ok(()))
+    }
+
+    /// One operation.
+    pub(super) fn turn(&mut self, op: Op) -> Result<(), Verdict> {
+        self.last = Some(op);
+        self.execute(op)?;
+        let refused = |node| self.run.tally.total(What::Refused, Some(node));
+        self.refused.push([refused(0), refused(1)]);
+        Ok(())
+    }
+
+    /// Prints what was said meanwhile.
+    pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        for line in self.said.drain(..) {
+            writeln!(out, "[soak.run] {line}")?;
+        }
+        Ok(())
     }
 
     fn preamble(&self, out: &mut dyn Write) -> io::Result<()> {
         let (seed, soak) = (self.seed, &self.soak);
         writeln!(
             out,
-            "[soak.run] base_time={BASE_TIME} (needed for replay) seed={seed} phase=1 ops={} workers={} checkpoint_every={}",
-            soak.ops, soak.workers, soak.checkpoint_every
+            "[soak.run] base_time={BASE_TIME} (needed for replay) seed={seed} phase={} ops={} workers={} checkpoint_every={}",
+            soak.phase,
+            soak.ops,
+            soak.workers,
+            if soak.phase == 3 {
+                "stage-boundary".to_owned()
+            } else {
+                soak.checkpoint_every.to_string()
+            }
         )?;
         writeln!(
             out,
             "[soak.run] created ca_soak.ca_stress on both replicas (lazy_load_tables OFF, eager Atomic DB)"
         )?;
-        writeln!(
-            out,
-            "[soak.run] effective ledger: {} ops, {} cliffs (cap={}, min_gap={})",
-            soak.ops, self.ledger.cliffs, soak.max_cliffs, self.ledger.min_gap
-        )?;
-        writeln!(
-            out,
-            "[soak.run] insert_mode=default insert_settings_suffix= transport_resilient=False"
-        )
-    }
-
-    fn fail(verdict: Verdict, out: &mut dyn Write) -> io::Result<Verdict> {
-        if let Verdict::Failed(kind, text) = &verdict {
-            writeln!(out, "{kind}: {text}")?;
+        if soak.phase < 3 {
+            writeln!(
+                out,
+                "[soak.run] effective ledger: {} ops, {} cliffs (cap={}, min_gap={})",
+                soak.ops, self.ledger.cliffs, soak.max_cliffs, self.ledger.min_gap
+            )?;
         }
-        Ok(verdict)
-    }
-
-    /// What `failure.json` says after a failure.
-    pub fn failure(&self, verdict: &Verdict) -> Option<Failure> {
-        let Verdict::Failed(kind, text) = verdict else {
-            return None;
-        };
-        let op_id = self.last.map_or(0, |it| it.id);
-        let summary = fsck::check(&self.run.world);
-        Some(Failure {
-            schema_version: 1,
-            seed: self.seed,
-            chaos_seed: None,
-            base_time: BASE_TIME,
-            op_id,
-            phase: 1,
-            until_op: op_id,
-            error: format!("{kind}: {text}"),
-            last_fault: None,
-            last_op: self.last.map(|op| LastOp {
-                op_id: op.id,
-                r#type: op.kind.word(),
-                target: op.target,
-                param: op.param,
-            }),
-            model_expected: Some(self.model.aggregates()),
-            nodes: Nodes {
-                node1: Some(self.aggregates(0)),
-                node2: Some(self.aggregates(1)),
-            },
-            fsck: FsckReport {
-                reachable: summary.reachable,
-                dangling: summary.dangling,
-                unreachable: summary.unreachable,
-                pending_gc: summary.pending_gc,
-                awaiting_gc: summary.awaiting_gc,
-                stale_edge: 0,
-                exit_code: u32::from(summary.dangling > 0),
-            },
-            fsck_status: if summary.dangling > 0 {
-                "persistent-dangling"
-            } else {
-                "settled"
-            },
-        })
+        let resilient = if soak.is_resilient() { "True" } else { "False" };
+        writeln!(
+            out,
+            "[soak.run] insert_mode=default insert_settings_suffix= transport_resilient={resilient}"
+        )?;
+        if let Some(chaos_seed) = self.chaos_seed() {
+            writeln!(
+                out,
+                "[soak.run] chaos schedule: {} faults over {}s (chaos_seed={chaos_seed} mean_interval={}s)",
+                self.plans.len(),
+                soak.duration_s,
+                soak.chaos_interval
+            )?;
+        }
+        Ok(())
     }
 
     /// Rows that a server shows, from its active parts.
     pub fn aggregates(&self, node: usize) -> Aggregates {
         let world = &self.run.world;
+        let now = self.run.now() / SECOND;
         let mut sum = Sum::default();
         for (place, part) in world.parts.iter().enumerate() {
             let is_active = world
@@ -246,13 +272,11 @@ impl<'a> Driver<'a> {
             if !is_active {
                 continue;
             }
-            let applied = |op: &&Op| {
-                matches!(op.kind, Kind::Update | Kind::Delete) && op.id < u64::from(part.mutation)
-            };
-            let mutations: Vec<Op> = self.ledger.ops.iter().filter(applied).copied().collect();
+            let applied = |op: &&Op| op.id < u64::from(part.mutation);
+            let mutations: Vec<Op> = self.mutated.iter().filter(applied).copied().collect();
             for insert in &part.inserts {
                 let place = usize::try_from(*insert).unwrap_or(usize::MAX);
-                if let Some(op) = self.ledger.ops.get(place) {
+                if let Some(op) = self.ledger.ops.get(place).filter(|it| !it.is_expired(now)) {
                     sum.add(*op, &mutations);
                 }
             }
@@ -278,17 +302,15 @@ impl<'a> Driver<'a> {
         };
         let at = self.run.now() + pause;
         self.run.run_until(at);
+        if self.soak.is_resilient() {
+            self.wait_for_a_server()?;
+        }
         match op.kind {
-            Kind::Insert => {
-                let Some(job) = self.run.client_insert(op.target, op.id) else {
-                    let text = "[Errno 104] Connection reset by peer".to_owned();
-                    return Err(Verdict::Failed("TRANSPORT FAILURE", text));
-                };
-                self.in_flight.push((job, op));
-            }
+            Kind::Insert => self.insert(op)?,
             Kind::Update | Kind::Delete => {
                 self.run
                     .mutate(u32::try_from(op.id + 1).unwrap_or(u32::MAX));
+                self.mutated.push(op);
                 self.model.apply(op);
             }
             Kind::Optimize => self.run.optimize(),
@@ -298,34 +320,6 @@ impl<'a> Driver<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Lets the system run until at most so many inserts are under way.
-    fn wait_for_workers(&mut self, most: usize) -> Result<(), Verdict> {
-        let deadline = self.run.now() + SYNC;
-        loop {
-            for (job, failed) in self.run.take_finished() {
-                let place = self.in_flight.iter().position(|it| it.0 == job);
-                let Some((_, op)) = place.map(|it| self.in_flight.remove(it)) else {
-                    continue;
-                };
-                if failed {
-                    let text = format!(
-                        "INSERT op_id={}: Code: 210. DB::Exception: CAS write could not be committed; retrying later. (NETWORK_ERROR)",
-                        op.id
-                    );
-                    return Err(Verdict::Failed("WORKLOAD FAILURE", text));
-                }
-                self.model.apply(op);
-            }
-            if self.in_flight.len() <= most {
-                return Ok(());
-            }
-            if self.run.now() >= deadline || !self.run.advance(deadline) {
-                let text = "timed out".to_owned();
-                return Err(Verdict::Failed("TRANSPORT FAILURE", text));
-            }
-        }
     }
 
     /// `SYSTEM SYNC REPLICA` on both.
@@ -345,23 +339,28 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    fn checkpoint(
+    pub(super) fn checkpoint(
         &mut self,
         label: &str,
-        executed: u64,
+        executed: Option<u64>,
         out: &mut dyn Write,
     ) -> io::Result<Result<(), Verdict>> {
-        writeln!(
-            out,
-            "[soak.run] {label} at executed={executed} (op_id={})",
-            executed - 1
-        )?;
+        self.flush(out)?;
+        match executed {
+            Some(executed) => writeln!(
+                out,
+                "[soak.run] {label} at executed={executed} (op_id={})",
+                executed - 1
+            )?,
+            None => writeln!(out, "[soak.run] {label}")?,
+        }
         let summary = match self.settle() {
             Ok(summary) => summary,
             Err(verdict) => return Ok(Err(verdict)),
         };
+        self.flush(out)?;
         let now = BASE_TIME + LEAD_S + self.run.now() / SECOND;
-        let count = self.model.aggregates().count;
+        let count = self.model.aggregates(self.run.now() / SECOND).count;
         writeln!(
             out,
             "[soak.run] unreachable={} (fold backlog / AwaitingGc); reachable={} dangling=0 dryrun_subset=ok",
@@ -386,13 +385,24 @@ impl<'a> Driver<'a> {
 
     /// Everything between a checkpoint's first line and its verdict.
     fn settle(&mut self) -> Result<Summary, Verdict> {
+        if self.soak.is_resilient() {
+            self.wait_for_health()?;
+        }
         self.wait_for_workers(0)?;
         self.sync()?;
         self.run.optimize();
         let soon = self.run.now() + SECOND;
         self.run.run_until(soon);
         self.sync()?;
-        let model = self.model.aggregates();
+        let now = self.run.now() / SECOND;
+        let pruned = self.model.prune(now);
+        let model = self.model.aggregates(now);
+        if pruned > 0 {
+            let live = model.count;
+            self.said.push(format!(
+                "model.prune_expired: reclaimed {pruned} TTL-expired rows (live={live})"
+            ));
+        }
         for (node, name) in NODES.iter().enumerate() {
             if let Some(text) = model.difference(name, &self.aggregates(node)) {
                 return Err(Verdict::Failed("CHECKPOINT FAILURE", text));
@@ -419,64 +429,5 @@ impl<'a> Driver<'a> {
             return Err(Verdict::Failed("CHECKPOINT FAILURE", text));
         }
         Ok(summary)
-    }
-}
-
-impl Run<'_> {
-    /// A client's insert of an operation's rows; `None` if its connection was reset.
-    fn client_insert(&mut self, node: usize, op: u64) -> Option<u64> {
-        let is_in = self.world.client_enters(node, &mut self.out);
-        let job = is_in.then(|| self.write(LoadKind::Insert, node, 0, 1, 18, &[op]));
-        self.settle();
-        job
-    }
-
-    /// Lets one more thing happen before `end`. Whether there was one.
-    fn advance(&mut self, end: Micros) -> bool {
-        let before = self.events();
-        self.run_one(end);
-        self.events() > before
-    }
-
-    /// Whether no queue holds anything, and nothing is on its way to one.
-    fn is_synced(&self) -> bool {
-        self.world.nodes.iter().all(|it| it.queue.is_empty()) && self.announced == self.pulled()
-    }
-
-    fn pulled(&self) -> u64 {
-        self.tally.total(What::Queued, None)
-    }
-
-    /// One part of all parts.
-    fn optimize(&mut self) {
-        self.merge(0, usize::MAX, 2);
-        self.settle();
-    }
-
-    /// A mutation of every part.
-    fn mutate(&mut self, mutation: u32) {
-        let current = self.tables.current.first().cloned().unwrap_or_default();
-        let mutated: Vec<usize> = current
-            .iter()
-            .map(|part| self.derive(0, &[*part], mutation))
-            .collect();
-        if let Some(current) = self.tables.current.first_mut() {
-            *current = mutated;
-        }
-        self.settle();
-    }
-
-    /// All rows go away.
-    fn clear(&mut self) {
-        if let Some(current) = self.tables.current.first_mut() {
-            current.clear();
-        }
-        let count = self.world.parts.len();
-        if count > 0 {
-            for node in 0..self.scenario.nodes {
-                self.entry_for(node, EntryKind::Drop, 0, count);
-            }
-        }
-        self.settle();
     }
 }

@@ -63,15 +63,23 @@ impl Sum {
     ///
     /// Mutations change only rows of earlier operations: the harness lets no insert run beside them.
     pub fn add(&mut self, insert: Op, mutations: &[Op]) {
-        let later: Vec<&Op> = mutations.iter().filter(|it| it.id > insert.id).collect();
+        // Updates of each bucket, and whether its rows are deleted.
+        let mut buckets = [(0_u64, false); 64];
+        for op in mutations.iter().filter(|it| it.id > insert.id) {
+            let place = usize::try_from(op.bucket()).unwrap_or(0);
+            if let Some(bucket) = buckets.get_mut(place) {
+                bucket.0 += 1;
+                bucket.1 |= op.kind == Kind::Delete;
+            }
+        }
         for j in 0..insert.rows() {
             let rid = insert.id * 1_000_000 + j;
             let bucket = rid % 64;
-            let mine = || later.iter().filter(|it| it.bucket() == bucket);
-            if mine().any(|it| it.kind == Kind::Delete) {
+            let place = usize::try_from(bucket).unwrap_or(0);
+            let (updates, is_deleted) = buckets.get(place).copied().unwrap_or_default();
+            if is_deleted {
                 continue;
             }
-            let updates = u64::try_from(mine().count()).unwrap_or(u64::MAX);
             let value = i64::try_from(splitmix64(rid ^ 0x5a5a) % 2001).unwrap_or(0) - 1000;
             let fingerprint = splitmix64(rid);
             let totals = &mut self.totals;
@@ -117,10 +125,21 @@ impl Model {
         }
     }
 
-    /// What a checkpoint must find.
-    pub fn aggregates(&self) -> Aggregates {
+    /// What a checkpoint must find so many seconds after the first operation.
+    pub fn aggregates(&self, now_s: u64) -> Aggregates {
+        self.sum_of(|it| !it.is_expired(now_s))
+    }
+
+    /// Forgets rows whose time is over, and says how many.
+    pub fn prune(&mut self, now_s: u64) -> u64 {
+        let gone = self.sum_of(|it| it.is_expired(now_s)).count;
+        self.inserts.retain(|it| !it.is_expired(now_s));
+        gone
+    }
+
+    fn sum_of(&self, counts: impl Fn(&Op) -> bool) -> Aggregates {
         let mut sum = Sum::default();
-        for insert in &self.inserts {
+        for insert in self.inserts.iter().filter(|it| counts(it)) {
             sum.add(*insert, &self.mutations);
         }
         sum.done()
@@ -194,12 +213,25 @@ mod tests {
                     model.apply(*op);
                 }
                 assert_eq!(
-                    model.aggregates(),
+                    model.aggregates(0),
                     by_rows(&ops[..end]),
                     "seed {seed}, {end}"
                 );
             }
         }
+    }
+
+    #[test]
+    fn rows_go_by_their_time() {
+        let ops = super::super::Ledger::of(1, 3, 2).ops;
+        let mut model = Model::default();
+        for op in ops {
+            model.apply(op);
+        }
+        // Operation 0 has 1 + 35074 % 200 = 75 rows, stamped a minute before the first operation: gone after 5340 s.
+        let whole = model.aggregates(5339).count;
+        assert_eq!(model.aggregates(5340).count, whole - 75);
+        assert_eq!((model.prune(5340), model.prune(5340)), (75, 0));
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The operations of the soak harness: what operation `i` of a seed is, without the harness.
 
+use super::driver::LEAD_S;
 use crate::engine::sim::splitmix64;
 
 /// Spreads the numbers of operations over the seed's bits, as the harness does.
 const SPREAD: u64 = 0x9E37_79B1;
+
+/// Operations that a second has room for at most, and a soak.
+const OPS_A_SECOND: u64 = 100;
+const OPS_MAX: u64 = 2_000_000;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +95,12 @@ impl Op {
         }
     }
 
+    /// Whether the rows of an insert are gone by their TTL, so many seconds after the first operation: 5400 s after a
+    /// stamp that follows the number of the operation. The harness counts from a minute before.
+    pub fn is_expired(self, now_s: u64) -> bool {
+        self.id % 7200 + 5400 <= now_s + LEAD_S
+    }
+
     /// The rows of an insert.
     pub fn rows(self) -> u64 {
         1 + self.param % 200
@@ -136,6 +147,30 @@ impl Ledger {
             ops,
             cliffs,
             min_gap,
+        }
+    }
+
+    /// More operations of `seed` than `seconds` have room for, with one update or delete in `min_ops` of them; the
+    /// others of their kind become optimizes. Which of them run is up to the stage.
+    pub fn by_stages(seed: u64, seconds: u64, min_ops: u64) -> Self {
+        let mut last: Option<u64> = None;
+        let thin = |id| {
+            let mut op = Op::of(seed, id);
+            if matches!(op.kind, Kind::Update | Kind::Delete) {
+                if last.is_none_or(|it| op.id - it >= min_ops) {
+                    last = Some(op.id);
+                } else {
+                    op.kind = Kind::Optimize;
+                }
+            }
+            op
+        };
+        let count = seconds.saturating_mul(OPS_A_SECOND).min(OPS_MAX);
+        let ops: Vec<Op> = (0..count).map(thin).collect();
+        Self {
+            cliffs: 0,
+            min_gap: 0,
+            ops,
         }
     }
 }

@@ -122,6 +122,10 @@ struct Ended {
 }
 
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a report"
+)]
 struct Report {
     /// The open elements.
     open: Vec<Element>,

@@ -142,7 +142,7 @@ fn without_the_defects_the_same_faults_leave_nothing_to_find() {
     let report = report(&folder.path().join("out"));
     let named = fired(&report);
     for rule in ["catch-up-stall", "misfiled-segment", "commits-expire"] {
-        assert!(!named.iter().any(|it| *it == rule), "{named:?}");
+        assert!(!named.contains(&rule), "{named:?}");
     }
     let log = fs::read_to_string(folder.path().join("out/ctrl-2.log")).unwrap();
     assert_eq!(log.matches("dropped before recovery").count(), 1);
