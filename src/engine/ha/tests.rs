@@ -126,13 +126,17 @@ fn an_answer_about_an_entry_that_made_way_is_not_sent() {
     let answers: Vec<(NodeId, u64)> = bench
         .pending
         .iter()
-        .filter_map(|it| match it {
-            Step::Deliver {
+        .filter_map(|it| {
+            if let Step::Deliver {
                 from: 1,
                 to,
                 message: Message::Ack { lsn, .. },
-            } => Some((*to, *lsn)),
-            _ => None,
+            } = it
+            {
+                Some((*to, *lsn))
+            } else {
+                None
+            }
         })
         .collect();
     assert!(!answers.is_empty());

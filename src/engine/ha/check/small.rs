@@ -144,7 +144,9 @@ impl Small {
         if bounds.is_lonely {
             let value = state.written;
             // A node that has just committed takes it; its messages go nowhere.
-            state.happen(|world, out| drop(world.write(0, value, true, out)));
+            let mut is_taken = false;
+            state.happen(|world, out| is_taken = world.write(0, value, true, out).is_ok());
+            debug_assert!(is_taken);
             state
                 .pending
                 .retain(|it| !matches!(it, Step::Deliver { .. }));
