@@ -197,7 +197,7 @@ fn run<W: SmallWorld>(
     only: Option<usize>,
     limits: Limits,
     watch: &Arc<Watch>,
-) -> impl Checker<Watched<W>> + use<W> {
+) -> impl Checker<Watched<W>> {
     let watched = Watched {
         properties: world.properties(),
         world: world.clone(),
