@@ -99,12 +99,8 @@ fn a_failure_that_only_the_file_of_a_step_tells_is_red() {
     assert!(out.contains("exit code 4"), "{out}");
     // What both tell is told once.
     let both = stamped("", &format!("{SESSION}{failed}{END}"));
-    let shown: String = both
-        .lines()
-        .skip(8)
-        .take(4)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let shown: Vec<&str> = both.split_inclusive('\n').skip(8).take(4).collect();
+    let shown = shown.concat();
     let (code, out) = told(&[("0_Build.txt", &both), ("Build/3_Package.txt", &shown)]);
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("exit code 4") && !out.contains("T3"), "{out}");
@@ -124,10 +120,10 @@ fn a_session_that_was_cancelled_behind_one_that_passed_is_not_green() {
         .collect();
     let text = format!("{SESSION}{}\n{END}", begun.join("\n"));
     // All in one second, as a log may be that was handed over late.
-    let text = text
-        .lines()
-        .map(|line| format!("2026-03-14T23:18:02.0001237Z {line}\n"));
-    let (code, out) = told(&[("0_Build.txt", &text.collect::<String>())]);
+    let lines = text.lines();
+    let lines = lines.map(|line| format!("2026-03-14T23:18:02.0001237Z {line}\n"));
+    let text = lines.collect::<Vec<String>>().concat();
+    let (code, out) = told(&[("0_Build.txt", &text)]);
     assert_eq!(code, Some(3), "{out}");
 }
 

@@ -9,6 +9,7 @@ use super::above::{Above, all_above, repeated};
 use super::shapes::{is_in_try, is_try, listed, plain, result, started, unstable};
 use super::tests_open::Begun;
 use super::{seconds, totals_line};
+use crate::parsers::ci::case::note;
 use crate::parsers::ci::model::{
     Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Moment, Place, RemarkKind, TestRun,
     Total,
@@ -75,8 +76,6 @@ struct Report {
     running: Begun,
     started: bool,
     ended: bool,
-    /// Whether the last line is a result that breaks off.
-    is_cut: bool,
     any: bool,
 }
 
@@ -139,7 +138,6 @@ impl Report {
             running: Begun::default(),
             started: false,
             ended: false,
-            is_cut: false,
             any: false,
         }
     }
@@ -186,7 +184,7 @@ impl Report {
 
     /// A result whose line breaks off in the name: that of one of the tests that run, if it is not known of which.
     fn cut(&mut self, word: &str, name: &str) {
-        self.is_cut = true;
+        note(&mut self.run, Incomplete::CutLine);
         let names = self.running.beginning(name);
         let is_test = |name: &&str| !is_try(name) && !is_in_try(name);
         if Class::of(word).is_failing() && !names.is_empty() && names.iter().all(is_test) {
@@ -299,9 +297,6 @@ impl Report {
                 "without a line of totals; tests of all levels above steps are counted together";
             let place = self.run.place;
             self.run.remark(RemarkKind::Reading, said, place);
-        }
-        if self.is_cut {
-            self.run.incomplete.push(Incomplete::CutLine);
         }
         if !self.ended {
             self.run.incomplete.push(Incomplete::NoEnd);
