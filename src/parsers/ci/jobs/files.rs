@@ -166,7 +166,7 @@ fn name_steps(job: &mut Reading, step: Reading, title: &str) {
     let is_of_step = format!("{title}.txt") != SYSTEM;
     for mut run in step.runs {
         if is_of_step && is_bad(&run) && !job.runs.iter().any(|it| is_same_run(it, &run)) {
-            run.part = part.clone();
+            run.part.clone_from(&part);
             job.runs.push(run);
         }
     }
