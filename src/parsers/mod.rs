@@ -20,6 +20,7 @@ mod kafka;
 mod mongo;
 mod nats;
 mod nuraft;
+mod quoted;
 mod soak;
 mod spec;
 mod stamps;
@@ -139,6 +140,16 @@ impl Format {
         } else {
             None
         }
+    }
+
+    /// Where in the message of a record the text of a query or of its data begins, if the servers of this format quote them.
+    ///
+    /// `exception` is that of the record: what precedes it is left alone.
+    pub fn quoted_at(self, record: &Record<'_>, exception: Option<Exception>) -> Option<usize> {
+        self.0
+            .has_codes
+            .then(|| quoted::of(record, exception))
+            .flatten()
     }
 
     /// The node that the lines of a sample name, if the format's lines do and these name one only.

@@ -8,20 +8,38 @@ pub(super) type Point = [u64; 2];
 pub(super) struct Found {
     /// The best candidate.
     pub(super) best: Point,
-    /// The smallest and largest of each number among those that fit as well.
+    /// Between what each number is: one step beyond the smallest and the largest that fit as well as chance allows.
     pub(super) ranges: [(u64, u64); 2],
 }
 
 /// Scores that differ by less than this, in thousandths, fit as well.
 const AS_WELL: u64 = 50;
 
+/// Steps along the ridge of what fits, and across it, in per cent.
+const STRIDE: u64 = 25;
+const STEP: u64 = 6;
+/// Steps across it to both sides that are looked at.
+const ASIDE: usize = 6;
+
+/// Seeds under any of which a candidate may fit: one run of a storm that is near its threshold says little.
+const TRIES: usize = 3;
+
+/// Seeds of runs of the best candidate: how far these are apart is what chance makes. The search itself uses the first.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
+
+/// Counts below this say nothing by their shares.
+const FEW: u64 = 100;
+
 /// Searches between the bounds, which are positive: on a grid of equal ratios first, then around the best one in
-/// smaller and smaller steps. The score of a candidate is its distance in thousandths.
+/// smaller and smaller steps. `run` gives the counts of a candidate under a seed, in the order of those observed; nothing
+/// where they are hopelessly far away.
 pub(super) fn search(
     bounds: [(u64, u64); 2],
     grid: u32,
-    mut score: impl FnMut(Point) -> u64,
+    observed: &[u64],
+    mut run: impl FnMut(Point, u64) -> Option<Vec<u64>>,
 ) -> Found {
+    let mut score = |point, seed| run(point, seed).map_or(u64::MAX, |it| distance(observed, &it));
     let mut tried: Vec<(Point, u64)> = Vec::new();
     let mut best: (Point, u64) = ([bounds[0].0, bounds[1].0], u64::MAX);
     let mut attempt = |point: Point, best: &mut (Point, u64)| {
@@ -29,7 +47,7 @@ pub(super) fn search(
         if tried.iter().any(|it| it.0 == point) {
             return;
         }
-        let reached = score(point);
+        let reached = score(point, *SEEDS.start());
         tried.push((point, reached));
         if reached < best.1 {
             *best = (point, reached);
@@ -59,18 +77,118 @@ pub(super) fn search(
             }
         }
     }
-    let limit = best.1.saturating_add(AS_WELL);
-    let range = |place: usize| {
-        let near = tried.iter().filter(|it| it.1 <= limit);
-        let values: Vec<u64> = near.map(|it| it.0[place]).collect();
-        let (least, most) = (values.iter().min(), values.iter().max());
-        let own = best.0[place];
-        (least.copied().unwrap_or(own), most.copied().unwrap_or(own))
-    };
-    Found {
-        best: best.0,
-        ranges: [range(0), range(1)],
+    let (best, best_score) = best;
+    let limit = best_score
+        .max(by_chance(
+            SEEDS.filter_map(|seed| run(best, seed)).collect(),
+        ))
+        .saturating_add(AS_WELL);
+    let mut score = |point, seed| run(point, seed).map_or(u64::MAX, |it| distance(observed, &it));
+    let mut fits: Vec<Point> = tried
+        .iter()
+        .filter(|it| it.1 <= limit)
+        .map(|it| it.0)
+        .collect();
+    fits.push(best);
+    let mut fit = |point: Point| SEEDS.take(TRIES).any(|seed| score(point, seed) <= limit);
+    widen(best, bounds[1], &mut fit, &mut fits);
+    // What fits lies along a ridge, where more of one number stands for less of the other: it is followed both ways.
+    for up in [false, true] {
+        let mut at = farthest(&fits, 0, up);
+        while let Some(first) = stepped(at[0], up, STRIDE, bounds[0]) {
+            let Some(next) = beside(first, at[1], bounds[1], &mut fit) else {
+                break;
+            };
+            fits.push(next);
+            widen(next, bounds[1], &mut fit, &mut fits);
+            at = next;
+        }
     }
+    let end = |place: usize, up: bool, step: u64| {
+        let at = farthest(&fits, place, up)[place];
+        stepped(at, up, step, bounds[place]).unwrap_or(at)
+    };
+    let ranges =
+        [(0, STRIDE), (1, STEP)].map(|(it, step)| (end(it, false, step), end(it, true, step)));
+    Found { best, ranges }
+}
+
+/// How far counts are from those observed, in thousandths of each, added up.
+fn distance(observed: &[u64], counts: &[u64]) -> u64 {
+    let each = observed.iter().zip(counts);
+    each.map(|(a, b)| a.abs_diff(*b) * 1000 / *a.max(b).max(&FEW))
+        .sum()
+}
+
+/// How far two runs of the same numbers are apart at most.
+fn by_chance(runs: Vec<Vec<u64>>) -> u64 {
+    let pairs = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| runs[..at].iter().map(move |other| distance(one, other)));
+    pairs.max().unwrap_or(0)
+}
+
+/// The candidate with the smallest or largest of one number.
+fn farthest(fits: &[Point], place: usize, up: bool) -> Point {
+    let each = fits.iter().copied();
+    let found = if up {
+        each.max_by_key(|it| it[place])
+    } else {
+        each.min_by_key(|it| it[place])
+    };
+    found.unwrap_or_default()
+}
+
+/// A number so many per cent further, or the bound; nothing beyond the bound.
+fn stepped(at: u64, up: bool, step: u64, (low, high): (u64, u64)) -> Option<u64> {
+    let next = if up {
+        (at + (at * step / 100).max(1)).min(high)
+    } else {
+        (at * 100 / (100 + step)).max(low)
+    };
+    (next != at).then_some(next)
+}
+
+/// Adds what fits like a candidate and differs from it in the second number only: the ridge is broad.
+fn widen(
+    at: Point,
+    bounds: (u64, u64),
+    fit: &mut impl FnMut(Point) -> bool,
+    fits: &mut Vec<Point>,
+) {
+    for up in [false, true] {
+        let mut beside = at;
+        while let Some(second) = stepped(beside[1], up, STEP, bounds) {
+            beside[1] = second;
+            if !fit(beside) {
+                break;
+            }
+            fits.push(beside);
+        }
+    }
+}
+
+/// A candidate that fits and whose second number is near `around`.
+fn beside(
+    first: u64,
+    around: u64,
+    bounds: (u64, u64),
+    fit: &mut impl FnMut(Point) -> bool,
+) -> Option<Point> {
+    let mut ends = [around, around];
+    if fit([first, around]) {
+        return Some([first, around]);
+    }
+    for _ in 0..ASIDE {
+        for (end, up) in ends.iter_mut().zip([false, true]) {
+            *end = stepped(*end, up, STEP, bounds).unwrap_or(*end);
+            if fit([first, *end]) {
+                return Some([first, *end]);
+            }
+        }
+    }
+    None
 }
 
 /// A point of a grid with equal ratios, in integers: halving the interval of exponents as often as it takes.
@@ -116,15 +234,32 @@ mod tests {
 
     #[test]
     fn the_hidden_numbers_are_found_and_the_range_holds_them() {
+        // Counts that show both numbers, each with a little chance of its seed.
+        let counts =
+            |it: Point, seed: u64| vec![it[0] * 100 + seed * it[0], it[1] + seed * it[1] / 100];
         let hidden = [730_u64, 41_000_u64];
+        let found = search(
+            [(10, 10_000), (1_000, 1_000_000)],
+            6,
+            &counts(hidden, 3),
+            |it, seed| Some(counts(it, seed)),
+        );
         let apart = |a: u64, b: u64| a.abs_diff(b) * 1000 / a.max(b);
-        let found = search([(10, 10_000), (1_000, 1_000_000)], 6, |it| {
-            apart(it[0], hidden[0]) + apart(it[1], hidden[1])
-        });
-        let each = found.best.iter().zip(hidden).zip(found.ranges);
-        for ((best, hidden), (least, most)) in each {
+        for ((best, hidden), (least, most)) in found.best.iter().zip(hidden).zip(found.ranges) {
             assert!(apart(*best, hidden) < 60, "{found:?}");
-            assert!((least..=most).contains(best), "{found:?}");
+            assert!((least..=most).contains(&hidden), "{found:?}");
+            assert!(most < 2 * least, "{found:?}");
         }
+    }
+
+    #[test]
+    fn numbers_that_only_their_product_shows_have_a_range_that_says_so() {
+        let product = |it: Point| Some(vec![it[0] * it[1] / 1000]);
+        let observed = product([300, 20_000]).unwrap();
+        let found = search([(10, 10_000), (1_000, 1_000_000)], 6, &observed, |it, _| {
+            product(it)
+        });
+        let [(least, most), _] = found.ranges;
+        assert!(least < 30 && most > 3_000, "{found:?}");
     }
 }

@@ -47,9 +47,10 @@ pub struct Fitted {
     pub what: String,
     /// The best value.
     pub value: u64,
-    /// The smallest value that fits as well.
+    /// It is between this, one step of the search below the smallest value that fits as well as chance allows, whatever the
+    /// other numbers are,
     pub least: u64,
-    /// The largest.
+    /// and this, one step above the largest.
     pub most: u64,
 }
 

@@ -1,10 +1,10 @@
 //! A storm of refused relinks, as a scenario of the content-addressed pool.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::fit::{Found, search};
 use super::{Compared, Fact, Fitted, FixRow, Replayed, Verdict, fact, verdict};
-use crate::engine::cas::{Note, Run, Scenario, Sink, Variant, What, World, host};
+use crate::engine::cas::{Note, Run, Scenario, Sink, Tally, Variant, What, World, host};
 use crate::report::model::{Applies, Finding, Report, Role};
 use crate::time::Timestamp;
 
@@ -17,6 +17,9 @@ const COUNTS: [(&str, &[What]); 3] = [
     ("finished", &[What::Finished]),
     ("unproven", &[What::Unknown, What::No]),
 ];
+
+/// The parts that were refused, each counted once.
+const PARTS: &str = "parts refused";
 
 /// The time between two inserts of a server, in microseconds: from 50 a second to one in 10 seconds.
 const EVERY: (u64, u64) = (20_000, 10_000_000);
@@ -40,6 +43,15 @@ struct Storm<'a> {
     variant: Variant,
     /// Whether the sources' answers can be compared.
     balances: bool,
+    /// By server with records: how many parts were refused to it, each counted once; nothing where that was not kept.
+    parts: Vec<Option<u64>>,
+}
+
+/// What a run counted.
+struct Counted {
+    tally: Tally,
+    /// By server: how many parts were refused to it, each counted once.
+    parts: Vec<u64>,
 }
 
 /// Runs a storm again.
@@ -47,7 +59,17 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
     let mut read = Vec::new();
     let unbalanced = unbalanced(report, finding);
     let storm = storm(report, finding, unbalanced.is_empty(), &mut read)?;
-    let found = search([EVERY, WRITE], 6, |point| storm.score(point));
+    let counts = |run: Option<&Counted>, of: fn(&Compared) -> u64| -> Vec<u64> {
+        let rows = storm.compare(run).into_iter();
+        rows.filter(|it| it.observed.is_some())
+            .map(|it| of(&it))
+            .collect()
+    };
+    let observed = counts(None, |it| it.observed.unwrap_or(0));
+    let found = search([EVERY, WRITE], 6, &observed, |point, seed| {
+        let run = storm.run(point, storm.variant, seed)?;
+        Some(counts(Some(&run), |it| it.predicted))
+    });
     let run = storm.run(found.best, storm.variant, 1);
     let compared = storm.compare(run.as_ref());
     let told: Vec<Compared> = compared
@@ -120,14 +142,30 @@ fn storm<'a>(
     };
     let from = format!("version: {versions}, and the fixes that it has");
     read.push(fact("protocol", variant.name(), &from));
+    let parts = nodes[..seen]
+        .iter()
+        .map(|node| refused_parts(report, finding, node));
     Some(Storm {
         finding,
+        parts: parts.collect(),
         nodes,
         seen,
         seconds,
         variant,
         balances,
     })
+}
+
+/// How many parts were refused to a server, each counted once: what says how many there were to fetch.
+fn refused_parts(report: &Report, finding: &Finding, node: &str) -> Option<u64> {
+    let signal = finding.replay.as_ref()?["counts"]["refused"].as_str()?;
+    let row = report
+        .signals
+        .iter()
+        .find(|it| it.run == finding.run && it.node == node && it.signal == signal)?;
+    let (field, _) = row.holds.iter().find(|it| it.1 == "part")?;
+    let is_whole = row.beyond_cap.get(field).is_none_or(|left| *left == 0);
+    row.distinct.get(field).copied().filter(|_| is_whole)
 }
 
 /// Sums that do not close: what is missing there is not made up for by any number that is fitted.
@@ -192,36 +230,39 @@ impl Storm<'_> {
         Scenario::read("replay", &text).ok()
     }
 
-    fn run(&self, point: [u64; 2], variant: Variant, seed: u64) -> Option<Run<'static>> {
+    fn run(&self, point: [u64; 2], variant: Variant, seed: u64) -> Option<Counted> {
         let scenario = self.scenario(point, 0)?;
-        let mut run = Run::new(&scenario, variant, seed, None);
-        run.finish();
-        Some(run)
-    }
-
-    /// How far a candidate is from what the servers with records say, in thousandths.
-    fn score(&self, point: [u64; 2]) -> u64 {
-        let Some(run) = self.run(point, self.variant, 1) else {
-            return u64::MAX;
+        let mut parts = vec![BTreeSet::new(); self.nodes.len()];
+        let mut keep = |_, note: &Note, _: &World| {
+            if note.what == What::Refused {
+                parts[note.node].insert(note.part);
+            }
         };
-        let mut score = 0;
-        for it in self.compare(Some(&run)) {
-            if let Some(observed) = it.observed {
-                let apart = observed.abs_diff(it.predicted) * 1000;
-                score += apart / observed.max(it.predicted).max(HANDFUL * 5);
+        let mut run = Run::new(&scenario, variant, seed, Some(&mut keep));
+        // Hopeless candidates are storms of their own: nobody waits for their end.
+        let refused = self.finding.counts.get("refused").copied().unwrap_or(0);
+        let enough = (refused / self.seen.max(1) as u64 + HANDFUL) * self.nodes.len() as u64 * 4;
+        for second in (0..=self.seconds).step_by(10) {
+            run.run_until(second * 1_000_000);
+            if run.tally.total(What::Refused, None) > enough {
+                return None;
             }
         }
-        score
+        run.finish();
+        let tally = run.tally.clone();
+        drop(run);
+        let parts = parts.iter().map(|it| it.len() as u64).collect();
+        Some(Counted { tally, parts })
     }
 
-    fn compare(&self, run: Option<&Run<'_>>) -> Vec<Compared> {
+    fn compare(&self, run: Option<&Counted>) -> Vec<Compared> {
         let mut compared = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
             for (count, whats) in COUNTS {
                 if count == "unproven" && !self.balances {
                     continue;
                 }
-                let total = |run: &Run<'_>| -> u64 {
+                let total = |run: &Counted| -> u64 {
                     whats
                         .iter()
                         .map(|it| run.tally.total(*it, Some(place)))
@@ -232,6 +273,11 @@ impl Storm<'_> {
                 let observed = counts.and_then(|it| it.get(count)).copied().unwrap_or(0);
                 let observed = (place < self.seen).then_some(observed);
                 compared.push(Compared::of(count, node, observed, predicted));
+            }
+            let observed = self.parts.get(place).copied().flatten();
+            if observed.is_some() || place >= self.seen {
+                let predicted = run.map_or(0, |it| it.parts[place]);
+                compared.push(Compared::of(PARTS, node, observed, predicted));
             }
         }
         compared
@@ -245,12 +291,12 @@ impl Storm<'_> {
         let observed = sum(|it| it.observed.unwrap_or(0));
         let predicted = sum(|it| it.predicted);
         let word = match verdict {
-            Verdict::Reproduced => "is reproduced by a load alone",
-            Verdict::Partly => "is in part what a load alone makes",
+            Verdict::Reproduced => "is what an even load alone can make",
+            Verdict::Partly => "is in part what an even load alone can make",
             Verdict::Not => "is not what an even load makes",
         };
         format!(
-            "{} under {} {word}: {observed} refusals observed, {predicted} predicted",
+            "{} under {} {word}, with two numbers fitted: {observed} refusals observed, {predicted} predicted",
             self.finding.id,
             self.variant.name()
         )

@@ -6,7 +6,7 @@ use super::NodeFacts;
 use super::clocks::{Skew, skews};
 use super::condition::Scene;
 use super::coverage::{self, Coverage};
-use super::finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
+use super::finding::{Again, Balance, Finding, Incident, Known, NotObservable, Subject};
 use super::ground::Ground;
 use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
@@ -177,7 +177,7 @@ impl RuleBase {
             confidence: verdict.confidence,
             category: category.clone(),
             fix_goes_in: declared.fix_goes_in.clone(),
-            replay: declared.replay,
+            replay: Again::of(declared),
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),

@@ -2,10 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use super::schema::RuleDecl;
 use super::wal::Ranges;
 use crate::signals::tally::Evidence;
 use crate::time::Timestamp;
 use crate::vocab::{Confidence, EngineModel, Severity};
+
+/// How a finding can be run again in the reference engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Again {
+    /// The model.
+    pub model: EngineModel,
+    /// By the name of a count of the rule: the signal that it counts.
+    pub counts: BTreeMap<String, String>,
+}
+
+impl Again {
+    /// How the findings of a rule can, if it says so.
+    pub(super) fn of(declared: &RuleDecl) -> Option<Self> {
+        let counted = declared.counts.iter().filter_map(|(name, count)| {
+            let signal = count.signal.as_ref()?.get_ref().clone();
+            Some((name.clone(), signal))
+        });
+        declared.replay.map(|model| Self {
+            model,
+            counts: counted.collect(),
+        })
+    }
+}
 
 /// A conclusion about one run, or one node of it.
 #[derive(Debug, Clone)]
@@ -22,8 +46,8 @@ pub struct Finding {
     pub category: String,
     /// Where a fix goes, if the rule says.
     pub fix_goes_in: Option<String>,
-    /// The model in which it can be run again.
-    pub replay: Option<EngineModel>,
+    /// How it can be run again.
+    pub replay: Option<Again>,
     /// One sentence with the numbers.
     pub title: String,
     /// The run.

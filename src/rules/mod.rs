@@ -29,7 +29,7 @@ pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::{Environment, NodeFacts};
 pub use explain::{Explained, State, Traced, explain, trace_record};
-pub use finding::{Balance, Finding, Incident, Known, NotObservable, Subject};
+pub use finding::{Again, Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use ignore::{IgnoreRule, Ignored};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load, load_alone};

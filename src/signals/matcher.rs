@@ -82,6 +82,17 @@ pub struct Subject<'r, 'a> {
     pub ahead: &'r [u8],
 }
 
+impl<'a> Subject<'_, 'a> {
+    /// The record without the query, or its data, that its message quotes; nothing if it quotes none.
+    pub(super) fn servers(&self, format: Format) -> Option<Record<'a>> {
+        let at = format.quoted_at(self.record, self.exception)?;
+        Some(Record {
+            message: &self.record.message[..at],
+            ..*self.record
+        })
+    }
+}
+
 /// A signal found in a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit {
@@ -182,7 +193,20 @@ impl SignalSet {
             |any| *any,
         );
         if !hits.candidates.is_empty() || !table.textless.is_empty() {
-            self.try_candidates(table, *subject, hits, profile);
+            match subject.servers(format) {
+                None => self.try_candidates(table, *subject, hits, profile),
+                Some(record) => {
+                    let record = &record;
+                    let whole = record.message;
+                    let servers = Subject {
+                        record,
+                        whole,
+                        ..*subject
+                    };
+                    self.drop_quoted(&mut hits.candidates, whole);
+                    self.try_candidates(table, servers, hits, profile);
+                }
+            }
         }
     }
 
@@ -208,6 +232,15 @@ impl SignalSet {
             };
             Group::all(table.keys.iter().filter(asks))
         })
+    }
+
+    /// Leaves of the candidates those whose text stands in what the server wrote.
+    fn drop_quoted(&self, candidates: &mut Vec<(u16, u16)>, servers: &[u8]) {
+        candidates.retain(|&(signal, template)| {
+            let template = &self.signal(signal).templates[usize::from(template)];
+            let key = template.key().unwrap_or_default();
+            memchr::memmem::find(servers, key).is_some()
+        });
     }
 
     /// The slow path, taken by records that hold at least one literal.

@@ -53,6 +53,15 @@ impl Signal {
         if self.templates.is_empty() {
             return checks;
         }
+        let servers = subject.servers(format);
+        let subject = match &servers {
+            None => subject,
+            Some(record) => Subject {
+                record,
+                whole: record.message,
+                ..subject
+            },
+        };
         checks.push(self.check_text(format, subject));
         let ruled_out = |text: &&Literal| text.is_in(self.searched(subject));
         if let Some(text) = self.unless.iter().find(ruled_out) {

@@ -56,7 +56,10 @@ impl Context<'_> {
                 k: finding.runs.0,
                 n: finding.runs.1,
             },
-            replay: finding.replay.map(|it| serde_json::json!({ "model": it })),
+            replay: finding
+                .replay
+                .as_ref()
+                .map(|it| serde_json::json!({ "model": it.model, "counts": it.counts })),
         }
     }
 

@@ -5,6 +5,7 @@ mod forged;
 mod generated;
 mod once;
 mod positions;
+mod quoted;
 mod timeline;
 
 use std::collections::BTreeMap;

@@ -52,6 +52,7 @@ fn what_a_withheld_server_counted_is_predicted() {
     // `scripts/engine` asks for twenty.
     let asked = std::env::var("CASDIAG_REPLAYS").ok();
     let runs: u64 = asked.map_or(3, |it| it.parse().unwrap());
+    let mut outside = Vec::new();
     for seed in 0..runs {
         let folder = Folder::new();
         let (numbers, tally) = hidden(folder.path(), seed);
@@ -71,15 +72,15 @@ fn what_a_withheld_server_counted_is_predicted() {
                 "seed {seed}, {numbers:?}, {what}: {counted} counted, {one:?}"
             );
         }
-        // Many inserts over a quick store and fewer over a slow one look alike in these counts, so the two numbers are a
-        // range each; the best of them is in it.
-        for fitted in &one.fitted {
-            assert!(
-                (fitted.least..=fitted.most).contains(&fitted.value),
-                "{fitted:?}"
-            );
+        assert_eq!(one.fitted.len(), numbers.len());
+        for (fitted, hidden) in one.fitted.iter().zip(numbers) {
+            if !(fitted.least..=fitted.most).contains(&hidden) {
+                outside.push(format!("seed {seed}: {hidden} is not within {fitted:?}"));
+            }
         }
     }
+    // A range is stated with the chance of six runs, which may miss one pair in ten.
+    assert!(outside.len() as u64 * 10 <= runs, "{outside:#?}");
 }
 
 #[test]
