@@ -118,6 +118,8 @@ fn is_same(left: &Row, right: &Row) -> bool {
     let is_kin = a.form == b.form
         || is_testflows(a.form) && is_testflows(b.form)
         || is_pytest(a) && is_pytest(b)
+        || is_nextest(a) && is_nextest(b)
+        || is_google(a) && is_google(b)
         || is_soak(a.form) && is_soak(b.form);
     // What stands twice in one source is one run only if it is told alike: a session may be cut where the one before it was not.
     let is_again = left.path == right.path && a.form == b.form;
@@ -175,6 +177,18 @@ fn names(run: &TestRun) -> BTreeSet<&str> {
 fn is_pytest(run: &TestRun) -> bool {
     let is_xml = run.form == Form::JUnit && run.name == "pytest";
     is_xml || matches!(run.form, Form::PytestText | Form::PytestLog)
+}
+
+/// Whether nextest ran it.
+fn is_nextest(run: &TestRun) -> bool {
+    let is_xml = run.form == Form::JUnit && run.name == "nextest-run";
+    is_xml || run.form == Form::NextestText
+}
+
+/// Whether google test ran it.
+fn is_google(run: &TestRun) -> bool {
+    let is_xml = run.form == Form::JUnit && run.name == "AllTests";
+    is_xml || matches!(run.form, Form::GoogleTest | Form::GoogleText)
 }
 
 fn is_soak(form: Form) -> bool {

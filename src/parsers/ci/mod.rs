@@ -6,13 +6,14 @@
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
-mod cargo_text;
+mod cargo;
 mod case;
 mod clickhouse_test;
 mod event;
 mod exit_code;
 mod failure;
 mod gtest_json;
+mod gtest_text;
 mod incomplete;
 pub mod jobs;
 mod junit;
@@ -49,6 +50,8 @@ pub enum Form {
     PytestText,
     /// The report log of pytest, one JSON object a line.
     PytestLog,
+    /// What `cargo nextest` prints.
+    NextestText,
     /// What `cargo test` prints.
     CargoText,
     /// What `clickhouse-test` prints.
@@ -57,6 +60,8 @@ pub enum Form {
     Praktika,
     /// The JSON of google test.
     GoogleTest,
+    /// What google test prints.
+    GoogleText,
     /// The log of a GitHub Actions job or step.
     ActionsLog,
     /// What the soak harness of a content-addressed cluster prints.
@@ -199,11 +204,25 @@ pub const FORMS: &[Spec] = &[
         how: How::Lines(pytest::text::reader),
     },
     Spec {
+        form: Form::NextestText,
+        name: "nextest",
+        detail: 50,
+        claims: cargo::nextest::claims,
+        how: How::Lines(cargo::nextest::reader),
+    },
+    Spec {
+        form: Form::GoogleText,
+        name: "gtest-text",
+        detail: 50,
+        claims: gtest_text::claims,
+        how: How::Lines(gtest_text::reader),
+    },
+    Spec {
         form: Form::CargoText,
         name: "cargo-test",
         detail: 50,
-        claims: cargo_text::claims,
-        how: How::Lines(cargo_text::reader),
+        claims: cargo::text::claims,
+        how: How::Lines(cargo::text::reader),
     },
     Spec {
         form: Form::ClickHouseTest,

@@ -24,6 +24,7 @@ impl Context<'_> {
         });
         let groups = tests.groups.iter().zip(1..);
         Tests {
+            wanted: false,
             runs: runs.collect(),
             groups: groups
                 .map(|(group, number)| self.group(group, number))

@@ -22,9 +22,11 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         return;
     };
     let fails = tests::fail(report);
-    let word = if fails { "TESTS FAIL" } else { "TESTS" };
+    let word = tests::word(report);
     let severity = if fails {
         Severity::High
+    } else if tests::is_partial(report) {
+        Severity::Medium
     } else {
         Severity::Info
     };

@@ -9,6 +9,7 @@ mod green;
 mod hostile;
 mod junit;
 mod machine;
+mod printed;
 mod pytest;
 mod report001;
 mod runners;
