@@ -3,8 +3,9 @@
 use crate::vocab::{Lsn, LsnRange};
 
 use super::check::Judge;
+use super::holes::Hole;
 use super::model::{ProblemKind, Severity};
-use super::order::{Hole, Side};
+use super::order::Side;
 use super::rules::Naming;
 
 /// Ranges of one hole that are named, and one more to tell that there are more.
