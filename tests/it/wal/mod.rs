@@ -13,6 +13,7 @@ mod nats;
 mod nodes;
 mod others;
 mod outputs;
+mod overwritten;
 mod postgresql;
 mod raft_wal;
 mod reference;
