@@ -58,7 +58,7 @@ impl Judge<'_> {
                 range: side,
                 term: run.term,
                 next: run.next,
-                offset: run.offset,
+                offset: Some(run.offset),
                 expected,
                 is_hidden: true,
             });

@@ -15,7 +15,8 @@ pub(super) struct Side {
     pub(super) range: LsnRange,
     pub(super) term: Option<Term>,
     pub(super) next: Lsn,
-    pub(super) offset: u64,
+    /// Where they begin, if that is where a run of records does.
+    pub(super) offset: Option<u64>,
     /// The position that was expected in their place.
     pub(super) expected: Lsn,
     /// Whether no other segment has any of them.
