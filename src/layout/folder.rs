@@ -145,6 +145,25 @@ pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
     found
 }
 
+/// The layout whose segments a file is among, by what stands beside it, and what its name says there.
+pub(super) fn beside(path: &Path) -> Option<(Format, SegmentName)> {
+    let file = path.file_name()?.to_string_lossy();
+    let folder_path = path.parent()?;
+    let mut files = Files::new();
+    for entry in WalkDir::new(folder_path).min_depth(1).max_depth(1) {
+        let entry = entry.ok()?;
+        if fs::metadata(entry.path()).is_ok_and(|it| it.is_file()) {
+            let source = Source::File(entry.path().to_path_buf());
+            files.insert(entry.file_name().to_string_lossy().into_owned(), source);
+        }
+    }
+    candidates(&Choice::Detect).into_iter().find_map(|format| {
+        let folder = folder(folder_path, &files, &format, &Choice::Detect)?;
+        let segment = folder.segments.iter().find(|it| it.file == file)?;
+        Some((format, segment.name))
+    })
+}
+
 /// The WALs among given files. Nodes and runs are left to the caller, who knows what the paths mean.
 pub fn among(files: impl Iterator<Item = Listed>, choice: &Choice) -> Found {
     let mut listing: BTreeMap<PathBuf, Files> = BTreeMap::new();
