@@ -67,7 +67,9 @@ pub(super) fn analyzed(
     plan.for_tests = for_tests;
     plan.layout = wal::choice(arguments.layout.as_deref())?;
     if let Some(name) = arguments.input.read.only_node() {
-        return Err(format!("--node {name}: expected NAME=GLOB").into());
+        return Err(
+            format!("--node {name}: expected NAME=GLOB, e.g. --node '{name}=**/{name}/*'").into(),
+        );
     }
     if let Some(folder) = &arguments.out {
         report::check_folder(folder, arguments.force)?;
@@ -83,6 +85,7 @@ pub(super) fn analyzed(
     })?;
     let mut report = report::assemble::report(&analysis, &base);
     report.fail_on = arguments.fail_on.severity();
+    report.tests.wanted = for_tests;
     if arguments.replay {
         super::again::add(&mut report);
     }
@@ -101,7 +104,8 @@ pub(super) fn analyzed(
         let message = format!(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
              (main log, err.log, rotated pieces), logs of ZooKeeper, etcd, NuRaft, Consul, Vault and Nomad, NATS, MongoDB, CockroachDB, TiKV and HA controllers, \
-             standard errors of servers, core files, write-ahead logs, and results of tests, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             standard errors of servers, core files, write-ahead logs, and results of tests (TestFlows, JUnit, pytest, cargo, nextest, \
+             google test, clickhouse-test, praktika, logs of GitHub Actions), in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;

@@ -18,7 +18,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let has_tests = !report.tests.runs.is_empty();
     if judged && !has_tests && !arguments.input.read.quiet {
         super::complain_of(
-            "no results of tests were recognised, only logs: see the inputs in --format json",
+            "no results of tests were recognised, only logs: name the folder, archive or file that holds them (a raw.log, JUnit XML, the job's log), \
+             or read the logs alone with casdiag analyze; what was taken for what stands in the inputs of --format json",
         );
     }
     if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {

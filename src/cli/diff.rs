@@ -74,7 +74,9 @@ fn side(path: &Path, arguments: &Arguments, rules: &RuleBase) -> Result<(Report,
         return Ok((report, true));
     }
     if let Some(name) = arguments.read.only_node() {
-        return Err(format!("--node {name}: expected NAME=GLOB").into());
+        return Err(
+            format!("--node {name}: expected NAME=GLOB, e.g. --node '{name}=**/{name}/*'").into(),
+        );
     }
     let plan = arguments.read.plan(vec![path.to_path_buf()])?;
     let wanted = !arguments.read.no_progress && !arguments.read.quiet;

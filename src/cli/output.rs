@@ -12,6 +12,9 @@ use crate::report::{REPORTS, Style};
 /// Columns where no terminal says how many it has.
 const PAGE_WIDTH: usize = 120;
 
+/// Where the user says how wide a line may be.
+const COLUMNS: &str = "COLUMNS";
+
 /// An output on stdout.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Format {
@@ -72,13 +75,20 @@ pub(super) fn style(choice: ColorChoice) -> Style {
             terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     };
-    let columns = if terminal {
-        terminal_size::terminal_size()
-    } else {
-        None
+    let of_terminal = || {
+        let size = terminal.then(terminal_size::terminal_size).flatten();
+        size.map(|(width, _)| usize::from(width.0))
     };
+    let width = asked_width().or_else(of_terminal);
     Style {
         color,
-        width: columns.map_or(PAGE_WIDTH, |(width, _)| usize::from(width.0)),
+        width: width.unwrap_or(PAGE_WIDTH),
     }
+}
+
+/// The columns that the user asks for by `COLUMNS`, as other programs take it, whatever stdout is.
+fn asked_width() -> Option<usize> {
+    let columns = std::env::var_os(COLUMNS)?;
+    let columns = columns.to_str()?.trim().parse::<usize>().ok();
+    columns.filter(|it| *it > 0)
 }

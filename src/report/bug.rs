@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::report::escape::capped;
 use crate::report::model::{Finding, Report};
-use crate::report::{Style, json, markdown, worst};
+use crate::report::{Style, json, markdown, testing, worst};
 
 /// Files named, and other issues.
 const ITEMS_MAX: usize = 20;
@@ -16,7 +16,15 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::
     if let Some(finding) = worst(report) {
         front_matter(finding, out)?;
     } else {
-        field("status", "nothing-found", out)?;
+        let status = match testing::unjudged(report) {
+            _ if testing::fail(report) => "tests-failed",
+            Some(_) => "partial",
+            None => "nothing-found",
+        };
+        field("status", status, out)?;
+    }
+    if let Some(why) = testing::unjudged(report) {
+        field("partial", &why, out)?;
     }
     let tool = format!("{} {}", report.tool.name, report.tool.version);
     field("found_by", &tool, out)?;

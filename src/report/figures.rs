@@ -95,11 +95,16 @@ pub(super) fn nothing_found(report: &Report) -> String {
         format!(
             "no record in the time asked for: {files} recognised, none of their records lies in it"
         )
-    } else if report.wal.is_empty() && report.tests.runs.is_empty() {
+    } else if is_empty(report) {
         "nothing recognised: no log record in what was given".to_owned()
     } else {
         "nothing found; no log record in what was given".to_owned()
     }
+}
+
+/// Whether there was nothing to judge: no record, no write-ahead log, no run of tests.
+pub(super) fn is_empty(report: &Report) -> bool {
+    report.records.total == 0 && report.wal.is_empty() && report.tests.runs.is_empty()
 }
 
 /// A difference with thousands separators.

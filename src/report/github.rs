@@ -41,11 +41,11 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
         };
         let lines = of_runs.into_iter().chain(failing);
         let mut lines: Vec<String> = lines.chain(findings.map(annotation)).collect();
-        if name == "warning" && !report.complete {
-            let text = "Something recognised could not be read whole, so what is said is partial; see the inputs of the report.";
+        if let Some(why) = testing::unjudged(report).filter(|_| name == "warning") {
+            let text = format!("What is said is partial: {why}; see the inputs of the report.");
             lines.insert(
                 0,
-                command(name, &[("title", "casdiag: partial".to_owned())], text),
+                command(name, &[("title", "casdiag: partial".to_owned())], &text),
             );
         }
         if lines.len() > SHOWN_MAX {

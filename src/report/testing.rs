@@ -1,6 +1,6 @@
 //! What is said of tests in every output for people: verdicts, totals, and why counts differ.
 
-use crate::report::figures::{counted, length, thousands};
+use crate::report::figures::{counted, is_empty, length, nothing_found, thousands};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestEvent, TestGroup, TestRemark, TestRun, TestSaying};
 
@@ -24,7 +24,8 @@ pub(super) fn fail(report: &Report) -> bool {
     failing_leaves(report) > 0 || faults(report).next().is_some()
 }
 
-/// Events that may explain why tests failed or did not run; others are states and things that passed.
+/// Events that may explain why tests failed or did not run; others are states and things that passed. Errors that a step
+/// marked come last: they may have ended it, or not.
 pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent> {
     const TELLING: [&str; 9] = [
         "server-died",
@@ -38,7 +39,10 @@ pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent
         "infrastructure",
     ];
     let events = report.tests.events.iter();
-    events.filter(|event| TELLING.contains(&event.kind.as_str()))
+    let marked = events.clone().filter(|event| event.kind == "annotation");
+    events
+        .filter(|event| TELLING.contains(&event.kind.as_str()))
+        .chain(marked)
 }
 
 /// `runner-lost in Run suite, 2026-03-14T23:18:02Z: The runner lost communication`.
@@ -84,11 +88,55 @@ pub(super) fn retries(row: &TestRun) -> Option<String> {
     })
 }
 
-/// The verdict on the tests in one sentence; nothing where there are none.
+/// What is said where results of tests were asked for and none were found.
+pub(super) const NONE_FOUND: &str =
+    "no results of tests were recognised, so nothing is known of them";
+
+/// Whether results of tests were asked for and none were found, or a run of tests is not told to its end.
+pub(super) fn is_partial(report: &Report) -> bool {
+    let is_missing = report.tests.wanted && report.tests.runs.is_empty();
+    is_missing || speakers(report).any(|row| !row.complete)
+}
+
+/// Why a report that found nothing must not be taken for a good one; nothing where all was read and judged.
+pub(super) fn unjudged(report: &Report) -> Option<String> {
+    let unread = || {
+        let is_cut = !report.complete;
+        is_cut.then(|| "not everything recognised could be read whole".to_owned())
+    };
+    let untold = || {
+        let is_partial = is_partial(report);
+        is_partial.then(|| "a run of tests is not told to its end".to_owned())
+    };
+    unread().or_else(|| unrecognised(report)).or_else(untold)
+}
+
+/// What was not found among the inputs, so that nothing is judged.
+pub(super) fn unrecognised(report: &Report) -> Option<String> {
+    if is_empty(report) {
+        Some(nothing_found(report))
+    } else {
+        let is_missing = report.tests.wanted && report.tests.runs.is_empty();
+        is_missing.then(|| NONE_FOUND.to_owned())
+    }
+}
+
+/// The word before the verdict on the tests.
+pub(super) fn word(report: &Report) -> &'static str {
+    if fail(report) {
+        "TESTS FAIL"
+    } else if is_partial(report) {
+        "TESTS PARTIAL"
+    } else {
+        "TESTS"
+    }
+}
+
+/// The verdict on the tests in one sentence; nothing where there are none and none were asked for.
 pub(super) fn verdict(report: &Report) -> Option<String> {
     let runs: Vec<&TestRun> = speakers(report).collect();
     if runs.is_empty() {
-        return None;
+        return report.tests.wanted.then(|| NONE_FOUND.to_owned());
     }
     let partial: u64 = runs.iter().filter(|row| !row.complete).map(|_| 1).sum();
     let partial = match partial {

@@ -56,6 +56,8 @@ impl Ran {
 pub(crate) fn binary<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_casdiag"));
     command.args(arguments);
+    // How wide the terminal is that the tests run in is no input of theirs.
+    command.env_remove("COLUMNS");
     command
 }
 

@@ -316,6 +316,13 @@ fn google(text: &str) -> Option<Failure> {
     let (line, below) = text.trim_start().split_once('\n')?;
     let line = line.trim_end();
     let line = line.strip_suffix(": Failure").unwrap_or(line);
+    if line == "unknown file" {
+        // An exception that left the test.
+        return Some(Failure {
+            message: below.trim().to_owned(),
+            ..Failure::default()
+        });
+    }
     let (file, number) = line.rsplit_once(':')?;
     let number: u64 = number.parse().ok()?;
     let fits = !file.is_empty() && !file.contains(char::is_whitespace);

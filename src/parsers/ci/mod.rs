@@ -2,16 +2,19 @@
 //!
 //! A reader knows one form and no incident. It takes unpacked bytes, reads them once from the beginning in bounded memory,
 //! and fails on no bytes: what cannot be read becomes a remark with its line, and a source that breaks off gives what stood
-//! before. Forms are told by content; a file's name decides nothing.
+//! before. Forms are told by content; a file's name decides nothing, except where the content is a number alone.
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
-mod cargo_text;
+mod cargo;
 mod case;
 mod clickhouse_test;
 mod event;
+mod exit_code;
 mod failure;
 mod gtest_json;
+mod gtest_text;
+mod incomplete;
 pub mod jobs;
 mod junit;
 mod leaf;
@@ -47,6 +50,8 @@ pub enum Form {
     PytestText,
     /// The report log of pytest, one JSON object a line.
     PytestLog,
+    /// What `cargo nextest` prints.
+    NextestText,
     /// What `cargo test` prints.
     CargoText,
     /// What `clickhouse-test` prints.
@@ -55,6 +60,8 @@ pub enum Form {
     Praktika,
     /// The JSON of google test.
     GoogleTest,
+    /// What google test prints.
+    GoogleText,
     /// The log of a GitHub Actions job or step.
     ActionsLog,
     /// What the soak harness of a content-addressed cluster prints.
@@ -77,6 +84,8 @@ pub enum Form {
     KernelLog,
     /// A server's standard error.
     ServerStderr,
+    /// The exit code of the process that ran the tests, kept in a file of its own.
+    ExitCode,
 }
 
 /// What is registered of a form.
@@ -195,11 +204,25 @@ pub const FORMS: &[Spec] = &[
         how: How::Lines(pytest::text::reader),
     },
     Spec {
+        form: Form::NextestText,
+        name: "nextest",
+        detail: 50,
+        claims: cargo::nextest::claims,
+        how: How::Lines(cargo::nextest::reader),
+    },
+    Spec {
+        form: Form::GoogleText,
+        name: "gtest-text",
+        detail: 50,
+        claims: gtest_text::claims,
+        how: How::Lines(gtest_text::reader),
+    },
+    Spec {
         form: Form::CargoText,
         name: "cargo-test",
         detail: 50,
-        claims: cargo_text::claims,
-        how: How::Lines(cargo_text::reader),
+        claims: cargo::text::claims,
+        how: How::Lines(cargo::text::reader),
     },
     Spec {
         form: Form::ClickHouseTest,
@@ -292,6 +315,13 @@ pub const FORMS: &[Spec] = &[
         claims: machine::stderr::claims,
         how: How::Lines(machine::stderr::reader),
     },
+    Spec {
+        form: Form::ExitCode,
+        name: "exit-code",
+        detail: 0,
+        claims: |_| false,
+        how: How::Bytes(exit_code::read),
+    },
 ];
 
 impl Form {
@@ -314,6 +344,12 @@ impl Form {
 /// Tells the form of a source from its first bytes.
 pub fn sniff(sample: &[u8]) -> Option<&'static Spec> {
     FORMS.iter().find(|spec| (spec.claims)(sample))
+}
+
+/// Tells the form of a file from its path too: a number alone says what it is by the name of its file.
+pub fn sniff_file(path: &str, sample: &[u8]) -> Option<&'static Spec> {
+    let named = || exit_code::is_named(path) && exit_code::value(sample).is_some();
+    sniff(sample).or_else(|| named().then(|| Form::ExitCode.spec()).flatten())
 }
 
 impl Spec {

@@ -205,6 +205,7 @@ impl Walk<'_> {
             })
             .collect();
         let has = |label: &str| labels.iter().any(|it| it == label);
+        self.note_open(&name, &status);
         if is_check(&name, &status, is_workflow, above) {
             self.check(name, status, &info);
             return;
@@ -229,6 +230,25 @@ impl Walk<'_> {
             failed_tries: u64::from(has("retry_failed")),
             ..Case::default()
         });
+    }
+
+    /// A job or a test that has not ended, or never ran since another one failed: what is told is not the whole.
+    fn note_open(&mut self, name: &str, status: &str) {
+        match status.to_ascii_lowercase().as_str() {
+            "pending" | "running" => {
+                note(self.run, Incomplete::NoEnd);
+                let text = format!("{name} is {}", status.to_ascii_lowercase());
+                self.run
+                    .remark(RemarkKind::LeavesOut, text, Place::default());
+            }
+            "dropped" => {
+                note(self.run, Incomplete::Stopped);
+                let text = format!("{name} was dropped");
+                self.run
+                    .remark(RemarkKind::LeavesOut, text, Place::default());
+            }
+            _ => {}
+        }
     }
 
     fn check(&mut self, name: String, status: String, info: &str) {

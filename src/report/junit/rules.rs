@@ -7,6 +7,7 @@ use super::{Case, Failure, Suite, write_suites};
 use crate::report::Style;
 use crate::report::diagnosis::known;
 use crate::report::model::{Finding, Report, RuleRow};
+use crate::report::testing::unrecognised;
 
 /// Cited records per finding: the whole is in the other outputs.
 const CITED_MAX: usize = 5;
@@ -101,16 +102,22 @@ fn unread(report: &Report) -> Option<Suite> {
         let kinds: Vec<&str> = input.problems.iter().map(|it| it.kind.as_str()).collect();
         format!("{}: {}", input.path, kinds.join(", "))
     });
-    (!report.complete).then(|| Suite {
+    let case = |name: &str, error: String, output| Case {
+        class: "casdiag.inputs".to_owned(),
+        name: name.to_owned(),
+        error: Some(error),
+        output,
+        ..Case::default()
+    };
+    let mut cases = Vec::new();
+    if !report.complete {
+        let error = "something recognised could not be read whole: the verdict is partial";
+        cases.push(case("read whole", error.to_owned(), details.collect()));
+    } else if let Some(why) = unrecognised(report) {
+        cases.push(case("recognised", why, Vec::new()));
+    }
+    (!cases.is_empty()).then(|| Suite {
         name: "inputs".to_owned(),
-        cases: vec![Case {
-            class: "casdiag.inputs".to_owned(),
-            name: "read whole".to_owned(),
-            error: Some(
-                "something recognised could not be read whole: the verdict is partial".to_owned(),
-            ),
-            output: details.collect(),
-            ..Case::default()
-        }],
+        cases,
     })
 }

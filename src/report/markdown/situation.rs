@@ -10,7 +10,7 @@ use crate::report::figures::{
     thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
-use crate::report::testing::{fail, verdict};
+use crate::report::testing::{fail, unjudged, verdict};
 use crate::report::worst;
 use crate::vocab::Severity;
 
@@ -23,7 +23,15 @@ const NAMES_MAX: usize = 8;
 /// Writes the title: of failing tests, or of the worst finding.
 pub(super) fn title(report: &Report, page: &mut Page) {
     let failing = verdict(report).filter(|_| fail(report));
-    let text = failing.map_or_else(|| of_findings(report), |it| markdown_line(&sentence(&it)));
+    let is_serious = worst(report).is_some_and(|it| it.severity > Severity::Low);
+    let text = match (failing, unjudged(report)) {
+        (Some(failing), _) => markdown_line(&sentence(&failing)),
+        // What was not read must not look like what is good.
+        (None, Some(why)) if !is_serious => {
+            format!("Partial: {}", markdown_line(&why))
+        }
+        (None, _) => of_findings(report),
+    };
     page.title(&text);
 }
 

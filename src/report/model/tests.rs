@@ -10,6 +10,9 @@ use super::Evidence;
 /// Test results.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tests {
+    /// Whether results of tests were asked for, as `casdiag ci` does; then nothing is judged where there are none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wanted: bool,
     /// What each source says of a run of tests, in the order of runs; the source that speaks for a run comes first.
     pub runs: Vec<TestRun>,
     /// Failing leaves that are one failure, the largest first.

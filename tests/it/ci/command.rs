@@ -286,3 +286,64 @@ fn a_sum_that_also_says_what_there_is_none_of_agrees_with_the_tests() {
     assert_eq!(report.tests.runs[0].totals["test"]["ok"], 1);
     assert!(report.tests.disagreements.is_empty());
 }
+
+/// What the outputs for people and machines say where nothing can be judged.
+#[test]
+fn a_report_that_judges_nothing_does_not_look_like_a_good_one() {
+    let nothing = Folder::with("notes.txt", "nothing of the kind\n");
+    let logs = Folder::with(
+        "clickhouse-server.log",
+        "2026.03.14 23:18:02.000001 [ 1 ] {} <Information> Application: Ready for connections.\n",
+    );
+    let unended = Folder::with("raw.log", one("OK", "said", false));
+    for (folder, says) in [
+        (&nothing, "nothing recognised"),
+        (&logs, "no results of tests were recognised"),
+        (&unended, "not told to"),
+    ] {
+        for format in ["text", "markdown", "bug", "github", "junit", "html"] {
+            let ran = ci(folder.path(), &["--format", format]);
+            assert_eq!(ran.code, Some(3), "{format} {says}");
+            let out = ran.out.to_lowercase();
+            assert!(
+                out.contains(says) || format == "junit" && out.contains("<error"),
+                "{format} {says}: {out}"
+            );
+        }
+        let markdown = ci(folder.path(), &["--format", "markdown"]).out;
+        assert!(markdown.starts_with("# Partial: "), "{says}: {markdown}");
+        let bug = ci(folder.path(), &["--format", "bug"]).out;
+        assert!(
+            bug.contains("status: \"partial\"") && bug.contains("\npartial: "),
+            "{says}: {bug}"
+        );
+        let junit = ci(folder.path(), &["--format", "junit"]).out;
+        assert!(junit.contains("<error message="), "{says}: {junit}");
+        let other = Folder::new();
+        let summary = other.path().join("summary.md");
+        let path = folder.path().display().to_string();
+        let ran = binary(&["ci", path.as_str()])
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(3));
+        let written = std::fs::read_to_string(&summary).unwrap();
+        assert!(written.starts_with("# Partial: "), "{says}: {written}");
+    }
+}
+
+#[test]
+fn a_line_fits_the_columns_that_are_asked_for() {
+    let path = case(CASE).display().to_string();
+    for columns in [60, 80, 100] {
+        let mut command = binary(&["ci", path.as_str()]);
+        let ran = command
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .unwrap();
+        let out = String::from_utf8(ran.stdout).unwrap();
+        let longest = out.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= columns, "{columns}: {longest}");
+        assert!(longest + 20 > columns, "{columns}: {longest}");
+    }
+}

@@ -3,7 +3,7 @@
 use casdiag::parsers::ci::{Incomplete, RemarkKind};
 
 use super::junit::{counts, leaf, pairs};
-use super::{case, read, run};
+use super::{case, ci, read, run};
 
 const TEXTS: &[&str] = &[
     "pytest-text.txt",
@@ -99,7 +99,8 @@ fn places_are_those_of_the_tests_own_code() {
 #[test]
 fn the_last_lines_give_the_exit_code() {
     let code = |file: &str| run(&case("pytest").join(file)).exit_code;
-    assert_eq!(code("pytest-text-clean.txt"), Some(0));
+    // A plugin may end a session that passed with a code of its own.
+    assert_eq!(code("pytest-text-clean.txt"), None);
     assert_eq!(code("pytest-text-no-tests.txt"), Some(5));
     assert_eq!(code("pytest-text-collection-error.txt"), Some(2));
     let none = run(&case("pytest").join("pytest-text-no-tests.txt"));
@@ -191,4 +192,120 @@ fn a_report_log_that_is_cut_is_incomplete() {
             .iter()
             .any(|it| it.kind == RemarkKind::Unreadable && it.place.line > 1)
     );
+}
+
+#[test]
+fn the_short_output_of_quiet_sessions_is_read() {
+    let quiet = run(&case("pytest").join("pytest-text-quiet.txt"));
+    // 2 passed in 0.01s
+    assert_eq!(counts(&quiet), pairs(&[("passed", 2)]));
+    assert!(quiet.is_complete() && quiet.faults.is_empty());
+    let failing = run(&case("pytest").join("pytest-text-quiet-failing.txt"));
+    // 3 failed, 1 passed, 1 skipped, 1 xfailed, 1 error, 3 rerun: the error is at the teardown of one that failed.
+    let expected = [("passed", 1), ("failed", 3), ("skipped", 1), ("xfailed", 1)];
+    assert_eq!(counts(&failing), pairs(&expected));
+    assert_eq!(failing.retries.failed, 3);
+    let mut names: Vec<&str> = failing.leaves.iter().map(|it| it.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "test_xf.py::test_p",
+            "test_xf.py::test_r",
+            "test_xf.py::test_td"
+        ]
+    );
+}
+
+#[test]
+fn a_gate_of_coverage_fails_a_session_whose_tests_passed() {
+    for file in ["pytest-text-coverage.txt", "pytest-text-quiet-coverage.txt"] {
+        let path = case("pytest").join(file);
+        let run = run(&path);
+        assert_eq!(counts(&run), pairs(&[("passed", 2)]), "{file}");
+        let said = "FAIL Required test coverage of 100% not reached. Total coverage: 5.08%";
+        assert_eq!(run.faults, [said], "{file}");
+        let ran = ci(&path, &[]);
+        assert_eq!(ran.code, Some(1), "{file}: {}", ran.out);
+        assert!(ran.out.contains(said), "{file}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_session_that_python_died_in_says_of_what() {
+    let text = "============================= test session starts ==============================\ncollected 3 items\n\n\
+                test_crash.py .Fatal Python error: Aborted\n\nThread 0x00007fdf781746c0 (most recent call first):\n";
+    let folder = crate::product::Folder::with("out.txt", text);
+    let died = run(&folder.path().join("out.txt"));
+    assert_eq!(died.faults, ["Fatal Python error: Aborted"]);
+    assert_eq!(died.incomplete, [Incomplete::NoEnd]);
+    // A worker's death is told with its test.
+    let worker = run(&case("pytest").join("pytest-text-worker-crash.txt"));
+    assert!(worker.faults.is_empty(), "{:?}", worker.faults);
+}
+
+#[test]
+fn a_worker_that_crashes_is_told_with_the_test_that_it_ran() {
+    for file in [
+        "pytest-text-worker-crash.txt",
+        "pytest-report-worker-crash.jsonl",
+    ] {
+        let run = run(&case("pytest").join(file));
+        assert_eq!(
+            counts(&run),
+            pairs(&[("passed", 2), ("failed", 1)]),
+            "{file}"
+        );
+        let leaf = &run.leaves[0];
+        assert_eq!(
+            (leaf.id.as_str(), run.leaves.len()),
+            ("test_crash.test_c", 1),
+            "{file}"
+        );
+        let said = "worker 'gw1' crashed while running 'test_crash.py::test_c'";
+        assert_eq!(leaf.message, said, "{file}");
+    }
+}
+
+#[test]
+fn what_tests_print_is_neither_a_sum_nor_a_test() {
+    // Both end with: 1 failed, 1 passed. The first shows what passed with -rA, the second what is printed at once.
+    for file in [
+        "pytest-text-printed-sums.txt",
+        "pytest-text-printed-live.txt",
+    ] {
+        let run = run(&case("pytest").join(file));
+        assert_eq!(
+            counts(&run),
+            pairs(&[("passed", 1), ("failed", 1)]),
+            "{file}"
+        );
+        let names: Vec<&str> = run.leaves.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(names, ["test_print.test_p"], "{file}");
+        assert_eq!(run.leaves[0].message, "x\nassert 0", "{file}");
+        assert!(run.is_complete(), "{file}: {:?}", run.incomplete);
+    }
+}
+
+#[test]
+fn a_test_whose_subtest_failed_failed_once() {
+    for file in ["pytest-text-subtests.txt", "pytest-report-subtests.jsonl"] {
+        let run = run(&case("pytest").join(file));
+        // Three tests: in two a subtest failed, one of which pytest counts as passed.
+        assert_eq!(
+            counts(&run),
+            pairs(&[("passed", 1), ("failed", 2)]),
+            "{file}"
+        );
+        let mut names: Vec<&str> = run.leaves.iter().map(|it| it.id.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["test_sub.T.test_u", "test_sub.test_s"], "{file}");
+        assert_eq!(leaf(&run, "test_s").message, "assert 1 != 1", "{file}");
+        assert!(leaf(&run, "test_u").message.ends_with("1 == 1"), "{file}");
+        assert!(run.is_complete(), "{file}");
+    }
+    let log = run(&case("pytest").join("pytest-report-subtests.jsonl"));
+    // 0.000336 s of its setup, 0.048445 s of its call, which holds its subtests, 0.000119 s of its teardown.
+    let seconds = leaf(&log, "test_s").seconds.unwrap();
+    assert!((seconds - 0.048_899).abs() < 1e-6, "{seconds}");
 }

@@ -1,4 +1,5 @@
-//! What the container tool says of containers: `docker inspect`, `docker ps`, `docker compose ps`.
+//! What the container tool says of containers: `docker inspect`, `docker ps`, `docker compose ps`, these also with
+//! `--format json`.
 //!
 //! A container that is up, or healthy, says nothing of the server in it: the check may be an `echo`, and the main process need
 //! not be the server. So a state is told as a state.
@@ -26,7 +27,64 @@ pub(crate) fn claims_inspect(sample: &[u8]) -> bool {
 
 pub(crate) fn claims_table(sample: &[u8]) -> bool {
     let mut lines = split_lines(sample).take(20);
-    lines.any(|line| Columns::of(&String::from_utf8_lossy(line)).is_some())
+    is_row(sample.trim_ascii_start())
+        || lines.any(|line| Columns::of(&String::from_utf8_lossy(line)).is_some())
+}
+
+/// Whether a text begins with a container as JSON, alone or in a list.
+fn is_row(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"[").unwrap_or(text);
+    let row = &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())];
+    let has = |key: &[u8]| memchr::memmem::find(row, key).is_some();
+    row.starts_with(b"{\"")
+        && has(b"\"State\":\"")
+        && has(b"\"Image\":")
+        && (has(b"\"Names\":\"") || has(b"\"Service\":\""))
+}
+
+/// A container as `docker ps --format json` and `docker compose ps --format json` write it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+struct Row {
+    name: String,
+    names: String,
+    state: String,
+    status: String,
+    health: String,
+    exit_code: i64,
+}
+
+impl Row {
+    fn name(&self) -> &str {
+        if self.names.is_empty() {
+            &self.name
+        } else {
+            &self.names
+        }
+    }
+
+    /// `Exited (137) 2 minutes ago`: older ones of compose have the parts alone.
+    fn status(&self) -> String {
+        match (self.status.as_str(), self.state.as_str()) {
+            ("", "exited") => format!("Exited ({})", self.exit_code),
+            ("", state) if self.health.is_empty() => state.to_owned(),
+            ("", state) => format!("{state} ({})", self.health),
+            (status, _) => status.to_owned(),
+        }
+    }
+}
+
+/// What a signal ended, by the code with which a container exited, and was not asked to end: SIGINT and SIGTERM ask.
+fn is_killed(code: i64) -> bool {
+    (129..=192).contains(&code) && !matches!(code, 129 | 130 | 143)
+}
+
+/// The code in `Exited (137) 5 minutes ago`, `exited (137)`.
+fn exit_code(status: &str) -> Option<i64> {
+    let (word, rest) = status.split_once(" (")?;
+    word.eq_ignore_ascii_case("exited")
+        .then(|| rest.split_once(')')?.0.parse().ok())
+        .flatten()
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -108,7 +166,7 @@ fn inspect(container: &Container, events: &mut Vec<Event>) {
     event(EventKind::Container, ended);
     if state.oom_killed {
         event(EventKind::OutOfMemory, moment(&state.finished_at));
-    } else if exit == 137 && state.status != "running" {
+    } else if is_killed(exit) && state.status != "running" {
         event(EventKind::Killed, ended);
     }
 }
@@ -147,6 +205,11 @@ impl Columns {
 impl LineReader for Table {
     fn line(&mut self, line: &Line<'_>) {
         let bytes = plain(line.bytes);
+        let json = bytes.trim_ascii();
+        if json.starts_with(b"{") || json.starts_with(b"[{") {
+            self.json(json, line);
+            return;
+        }
         if self.columns.is_none()
             && !bytes.starts_with(b"CONTAINER ID ")
             && !bytes.starts_with(b"NAME ")
@@ -182,27 +245,48 @@ impl LineReader for Table {
             self.columns = None;
             return;
         }
-        if self.events.len() < ROWS_MAX {
-            let mut event = |kind: EventKind| {
-                self.events.push(Event {
-                    kind,
-                    subject: bounded(name, NAME_BYTES_MAX),
-                    at: line.printed,
-                    text: bounded(status, MESSAGE_BYTES_MAX),
-                    place: line.place,
-                });
-            };
-            event(EventKind::Container);
-            if status.starts_with("Exited (137)") {
-                event(EventKind::Killed);
-            }
-        }
+        self.container(name, status, line);
     }
 
     fn finish(self: Box<Self>) -> Reading {
         Reading {
             events: self.events,
             ..Reading::default()
+        }
+    }
+}
+
+impl Table {
+    fn json(&mut self, json: &[u8], line: &Line<'_>) {
+        if !is_row(json) {
+            return;
+        }
+        let rows = if json.starts_with(b"[") {
+            serde_json::from_slice::<Vec<Row>>(json)
+        } else {
+            serde_json::from_slice::<Row>(json).map(|row| vec![row])
+        };
+        for row in rows.unwrap_or_default() {
+            self.container(row.name(), &row.status(), line);
+        }
+    }
+
+    fn container(&mut self, name: &str, status: &str, line: &Line<'_>) {
+        if self.events.len() >= ROWS_MAX {
+            return;
+        }
+        let mut event = |kind: EventKind| {
+            self.events.push(Event {
+                kind,
+                subject: bounded(name, NAME_BYTES_MAX),
+                at: line.printed,
+                text: bounded(status, MESSAGE_BYTES_MAX),
+                place: line.place,
+            });
+        };
+        event(EventKind::Container);
+        if exit_code(status).is_some_and(is_killed) {
+            event(EventKind::Killed);
         }
     }
 }

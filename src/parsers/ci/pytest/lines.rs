@@ -31,9 +31,23 @@ const WORDS: &[(&str, char, &str)] = &[
     ("RERUN", 'R', "rerun"),
 ];
 
+/// The words of outcomes of subtests, which are told beside that of their test, and the letters of progress.
+const OF_SUBTESTS: &[(&str, char, &str)] = &[
+    ("SUBFAILED", 'u', SUBFAILED),
+    ("SUBFAIL", 'u', SUBFAILED),
+    ("SUBPASSED", ',', "subpassed"),
+    ("SUBPASS", ',', "subpassed"),
+    ("SUBSKIPPED", '-', "subskipped"),
+    ("SUBSKIP", '-', "subskipped"),
+];
+
+/// The outcome of a test of which a subtest failed.
+pub(crate) const SUBFAILED: &str = "subfailed";
+
 /// The outcome that a letter of progress stands for.
 pub(crate) fn outcome_of_letter(letter: char) -> Option<&'static str> {
-    WORDS.iter().find(|it| it.1 == letter).map(|it| it.2)
+    let mut known = WORDS.iter().chain(OF_SUBTESTS);
+    known.find(|it| it.1 == letter).map(|it| it.2)
 }
 
 /// Tells what a line is.
@@ -84,6 +98,9 @@ fn progress(text: &str) -> Option<Kind<'_>> {
         let (id, message) = split_id(rest.trim_start());
         return (!id.is_empty()).then_some(Kind::Outcome(word, id, message));
     }
+    if let Some(found) = of_subtest(text) {
+        return Some(found);
+    }
     if let Some(letters) = letters(text) {
         return Some(Kind::Letters(letters));
     }
@@ -95,16 +112,30 @@ fn progress(text: &str) -> Option<Kind<'_>> {
         Some((body, percent)) if percent.ends_with("%]") => body.trim_end(),
         _ => text,
     };
-    for (word, _, name) in WORDS {
+    for (word, _, name) in WORDS.iter().chain(OF_SUBTESTS) {
         let at = body.rfind(&format!(" {word}"));
         if let Some(at) = at {
             let (id, after) = (&body[..at], &body[at + 1 + word.len()..]);
-            if is_id(id) && (after.is_empty() || after.starts_with(" (")) {
+            let is_subtest = word.starts_with("SUB") && after.starts_with(['(', '[']);
+            if is_id(id) && (after.is_empty() || after.starts_with(" (") || is_subtest) {
                 return Some(Kind::Outcome(name, id.trim_end(), ""));
             }
         }
     }
     (is_id(body) && !body.contains(": ")).then_some(Kind::Begins(body))
+}
+
+/// `SUBFAILED[message](i=1, j=2) tests/x.py::test_y - assert 1 != 1`: what names the subtest may hold blanks.
+fn of_subtest(text: &str) -> Option<Kind<'_>> {
+    let (word, _, name) = OF_SUBTESTS.iter().find(|it| {
+        let rest = text.strip_prefix(it.0);
+        rest.is_some_and(|rest| rest.starts_with(['(', '[', ' ']))
+    })?;
+    let rest = &text[word.len()..];
+    let mut ids = rest.match_indices(' ').map(|(at, _)| &rest[at + 1..]);
+    let id = ids.find(|rest| is_id(rest.split(" - ").next().unwrap_or_default()))?;
+    let (id, message) = split_id(id);
+    Some(Kind::Outcome(name, id, message))
 }
 
 /// Whether a path is that of a file with tests.
@@ -190,6 +221,38 @@ pub(crate) fn ending(text: &str) -> Option<(Vec<(String, u64)>, f64)> {
     Some((all, seconds))
 }
 
+/// Whether a line is a last line without a frame, as `-q` prints it.
+pub(super) fn is_unframed_end(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit() || it == 'n') && ending(text).is_some()
+}
+
+pub(super) fn is_usage_error(text: &str) -> bool {
+    text.starts_with("ERROR: usage:") || text.starts_with("ERROR: file or directory not found")
+}
+
+/// Tests that a last line counts.
+pub(super) fn sum(counts: &[(String, u64)]) -> u64 {
+    let tests = ["passed", "failed", "error", "skipped", "xfailed", "xpassed"];
+    let counts = counts.iter().filter(|it| tests.contains(&it.0.as_str()));
+    counts.map(|it| it.1).sum()
+}
+
+/// `collected 5 items / 2 deselected / 3 selected`, and xdist's `2 workers [3 items]`: how many are to run.
+pub(super) fn selected(text: &str) -> Option<u64> {
+    let number = |text: &str| text.trim().split(' ').next()?.parse::<u64>().ok();
+    if let Some(rest) = text.strip_prefix("collected ") {
+        let selected = rest
+            .split(" / ")
+            .find(|it| it.trim_end().ends_with(" selected"));
+        return number(selected.unwrap_or(rest));
+    }
+    let (workers, items) = text
+        .split_once(" workers [")
+        .or(text.split_once(" worker ["))?;
+    let is_count = !workers.is_empty() && workers.bytes().all(|b| b.is_ascii_digit());
+    number(items.split_once(" item")?.0).filter(|_| is_count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,6 +291,15 @@ mod tests {
             kind("FAILED t/x.py::test_a[a - b] - Assert..."),
             Kind::Outcome("failed", "t/x.py::test_a[a - b]", "Assert...")
         );
+        assert_eq!(
+            kind("SUBFAILED[a b](i=1, j=2) t/x.py::T::test_a - assert 1 != 1"),
+            Kind::Outcome("subfailed", "t/x.py::T::test_a", "assert 1 != 1")
+        );
+        assert_eq!(
+            kind("t/x.py::test_a SUBFAILED(i=1)      [ 50%]"),
+            Kind::Outcome("subfailed", "t/x.py::test_a", "")
+        );
+        assert_eq!(kind("t/x.py uF..   [100%]"), Kind::Letters("uF.."));
         assert_eq!(kind("t/x.py .F.EsxXR    [100%]"), Kind::Letters(".F.EsxXR"));
         assert_eq!(kind(".F..   [ 50%]"), Kind::Letters(".F.."));
         assert_eq!(kind("..."), Kind::Other);

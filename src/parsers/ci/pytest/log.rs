@@ -121,6 +121,8 @@ struct Open {
     place: Place,
     /// Whether this try is to be repeated.
     reruns: bool,
+    /// Whether a subtest of it failed, which it may pass beside.
+    has_failed_subtest: bool,
     is_done: bool,
 }
 
@@ -242,7 +244,7 @@ impl PytestLog {
                         .add(case(bounded(&report.nodeid, NAME_BYTES_MAX), open));
                 }
             }
-            "TestReport" => {
+            "TestReport" | "SubTestReport" => {
                 self.is_sure = true;
                 self.phase(report, place);
             }
@@ -251,10 +253,12 @@ impl PytestLog {
     }
 
     fn phase(&mut self, report: &Report<'_>, place: Place) {
-        let (began, ended) = (
-            report.start.and_then(Moment::from_epoch),
-            report.stop.and_then(Moment::from_epoch),
-        );
+        // Nought is no moment: xdist writes it for a worker that is gone, unittest for its subtests.
+        let moment = |seconds: Option<f64>| {
+            let seconds = seconds.filter(|it| *it > 0.0);
+            seconds.and_then(Moment::from_epoch)
+        };
+        let (began, ended) = (moment(report.start), moment(report.stop));
         self.first = self.first.into_iter().chain(began).min_by_key(|it| it.at);
         self.last = self.last.into_iter().chain(ended).max_by_key(|it| it.at);
         let name = bounded(&report.nodeid, NAME_BYTES_MAX);
@@ -266,25 +270,28 @@ impl PytestLog {
             .entry(name.clone())
             .or_insert_with(|| opened(place));
         open.began = open.began.or(began);
+        if report.kind == "SubTestReport" {
+            // Its time is in that of its test, whose phase follows.
+            if report.outcome == "failed" && !open.has_failed_subtest {
+                open.has_failed_subtest = true;
+                open.fails("failed", report, ended, place);
+            }
+            return;
+        }
         open.seconds += report.duration.unwrap_or(0.0);
         let when = report.when.as_deref().unwrap_or_default();
         match (report.outcome.as_ref(), when) {
             ("rerun", _) => {
                 open.tries += 1;
                 open.reruns = true;
+                open.has_failed_subtest = false;
             }
-            ("failed", "call") => {
-                open.outcome = "failed";
-                open.failure = failure(report.longrepr.as_ref());
-                open.ended = ended;
-                open.place = place;
-            }
+            (_, "call") if open.has_failed_subtest => open.ended = ended.or(open.ended),
+            // Of a worker that is gone no phase is known.
+            ("failed", "call" | "???") => open.fails("failed", report, ended, place),
             // A failure of setup or teardown is an error, unless the test failed by itself.
             ("failed", _) if open.outcome != "failed" => {
-                open.outcome = "error";
-                open.failure = failure(report.longrepr.as_ref());
-                open.ended = ended;
-                open.place = place;
+                open.fails("error", report, ended, place);
             }
             ("skipped", _) if report.wasxfail.is_some() => {
                 open.outcome = "xfailed";
@@ -312,6 +319,21 @@ impl PytestLog {
     }
 }
 
+impl Open {
+    fn fails(
+        &mut self,
+        outcome: &'static str,
+        report: &Report<'_>,
+        ended: Option<Moment>,
+        place: Place,
+    ) {
+        self.outcome = outcome;
+        self.failure = failure(report.longrepr.as_ref());
+        self.ended = ended;
+        self.place = place;
+    }
+}
+
 fn opened(place: Place) -> Open {
     Open {
         outcome: "passed",
@@ -323,6 +345,7 @@ fn opened(place: Place) -> Open {
         tries: 0,
         place,
         reruns: false,
+        has_failed_subtest: false,
         is_done: false,
     }
 }

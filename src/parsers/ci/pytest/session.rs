@@ -7,6 +7,7 @@ use super::super::case::{Case, Cases, note};
 use super::super::failure::Failure;
 use super::super::model::{Duration, Incomplete, Place, RemarkKind, Running, TestRun};
 use super::dotted;
+use super::lines::{SUBFAILED, sum};
 use super::text::{Phase, Session, Told};
 
 impl Session {
@@ -14,6 +15,8 @@ impl Session {
     fn exit_code(&self) -> Option<i64> {
         let (counts, _) = self.stated.as_ref()?;
         let has = |word: &str| counts.iter().any(|(it, count)| it == word && *count > 0);
+        // A plugin may end a session that passed with a code of its own, so nought is not said.
+        let ran = ["passed", "skipped", "xfailed", "xpassed"];
         let stopped = self.stop.as_deref().unwrap_or_default();
         Some(if self.internal_error {
             3
@@ -23,11 +26,8 @@ impl Session {
             2
         } else if has("failed") || has("error") {
             1
-        } else if ["passed", "skipped", "xfailed", "xpassed"]
-            .iter()
-            .any(|word| has(word))
-        {
-            0
+        } else if ran.iter().any(|word| has(word)) {
+            return None;
         } else {
             5
         })
@@ -50,13 +50,28 @@ impl Session {
             for (word, count) in counts {
                 match word.as_str() {
                     "deselected" => run.filtered_out = *count,
-                    "warning" | "rerun" => {}
+                    "warning" | "rerun" | "subtests passed" | "subtests failed"
+                    | "subtests skipped" => {}
                     word => run.state("test", word, *count),
                 }
             }
+            // Without the end of the progress a line that a test printed may stand in the last one's place.
+            let told = sum(counts);
+            if let Some(collected) = self.collected
+                && !self.is_through
+                && self.stop.is_none()
+                && told < collected
+            {
+                note(&mut run, Incomplete::NoEnd);
+                let text =
+                    format!("{collected} tests were to run, and the last line counts {told}");
+                run.remark(RemarkKind::LeavesOut, text, self.place);
+            }
         } else {
             note(&mut run, Incomplete::NoEnd);
+            run.faults.extend(self.death.take());
         }
+        run.faults.extend(self.gate.take());
         if let Some(why) = &self.stop {
             run.remark(
                 RemarkKind::Reading,
@@ -73,19 +88,16 @@ impl Session {
         run
     }
 
-    /// Outcomes as pytest counts them: from the progress, or from the last line where there is none.
+    /// Outcomes as pytest counts them: from the last line, or from the progress where there is none. What a test prints may
+    /// look like progress, so the last line is believed.
     fn outcomes(&self) -> BTreeMap<String, u64> {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        let stated = self.stated.as_ref().map_or(&[][..], |it| &it.0[..]);
-        for (word, count) in stated {
-            counts.insert(word.clone(), *count);
+        if let Some((counts, _)) = &self.stated {
+            return counts.iter().cloned().collect();
         }
-        for (word, count) in &self.counted {
-            // A summary that says less than the progress was cut.
-            let most = counts.entry((*word).to_owned()).or_default();
-            *most = (*most).max(*count);
-        }
-        counts
+        let counted = self.counted.iter();
+        counted
+            .map(|(word, count)| ((*word).to_owned(), *count))
+            .collect()
     }
 
     fn fill(mut self, run: &mut TestRun) {
@@ -95,6 +107,7 @@ impl Session {
         run.retries.failed = reruns;
         run.retries.tries = reruns + known;
         run.retries.passed_after = self.passed_after;
+        let (repeated, hidden) = self.subtests();
         let (cases, twice, cleaned) = self.cases();
         cases.fill(run);
         let less = |counts: &mut BTreeMap<String, u64>, word: &str, by: u64| {
@@ -103,7 +116,8 @@ impl Session {
             }
         };
         less(&mut counts, "error", twice);
-        less(&mut counts, "passed", cleaned);
+        less(&mut counts, "passed", cleaned + hidden);
+        less(&mut counts, "failed", repeated);
         for word in ["failed", "error", "skipped", "xfailed", "xpassed", "passed"] {
             let listed: u64 = run.totals.iter().map(|total| total.of(&[word])).sum();
             let rest = counts
@@ -120,15 +134,19 @@ impl Session {
                 }
             }
         }
+        let mut why = Vec::new();
         if twice + cleaned > 0 {
+            why.push("a test that could not be cleaned up is in it twice; it counts once here");
+        }
+        if repeated + hidden > 0 {
+            why.push("a subtest that failed is in it beside its test; the test counts once here");
+        }
+        if !why.is_empty() {
             let said = run.stated.iter().flat_map(|total| &total.by);
             let said: Vec<String> = said
                 .map(|(word, count)| format!("{count} {word}"))
                 .collect();
-            let text = format!(
-                "pytest states {}: a test that could not be cleaned up is in it twice; it counts once here",
-                said.join(", ")
-            );
+            let text = format!("pytest states {}: {}", said.join(", "), why.join("; "));
             run.remark(RemarkKind::Reading, text, Place::default());
             run.stated.clear();
         }
@@ -145,13 +163,30 @@ impl Session {
         }
     }
 
+    /// How many lines tell of a subtest whose test is told by another one, and how many tests with such a subtest pytest counts as
+    /// passed.
+    fn subtests(&self) -> (u64, u64) {
+        let told = |word: &str| -> BTreeSet<&str> {
+            let lines = self.summary.iter().filter(|it| it.0 == word);
+            lines.map(|it| it.1.as_str()).collect()
+        };
+        let (tests, failed, errors) = (told(SUBFAILED), told("failed"), told("error"));
+        let lines = self.summary.iter().filter(|it| it.0 == SUBFAILED).count();
+        let alone = tests.difference(&failed).count();
+        let hidden = tests
+            .iter()
+            .filter(|it| !failed.contains(*it) && !errors.contains(*it));
+        let count = |it: usize| u64::try_from(it).unwrap_or(u64::MAX);
+        (count(lines - alone), count(hidden.count()))
+    }
+
     /// The tests that are listed, how many of them stand in two outcomes, and how many passed and could not be cleaned up.
     fn cases(&mut self) -> (Cases, u64, u64) {
         let mut cases = Cases::joined();
         let summary = std::mem::take(&mut self.summary);
         let failed: BTreeSet<String> = summary
             .iter()
-            .filter(|it| it.0 == "failed")
+            .filter(|it| matches!(it.0, "failed" | SUBFAILED))
             .map(|it| it.1.clone())
             .collect();
         self.assign_untitled(&summary);
@@ -179,6 +214,7 @@ impl Session {
             } else {
                 String::new()
             };
+            let word = if word == SUBFAILED { "failed" } else { word };
             cases.add(self.case(word, id, failure, reason, place));
         }
         // Without a short summary the tracebacks alone name tests.
@@ -200,7 +236,8 @@ impl Session {
             } else if told.phase == Phase::Teardown {
                 cleaned += 1;
             }
-            cases.add(self.case(word, told.title, told.failure, String::new(), told.place));
+            let title = without_subtest(&told.title).to_owned();
+            cases.add(self.case(word, title, told.failure, String::new(), told.place));
         }
         (cases, twice, cleaned)
     }
@@ -226,6 +263,7 @@ impl Session {
                     ("failed", Phase::Call) | ("error", Phase::Setup | Phase::Teardown) => {
                         told.title == tail
                     }
+                    (SUBFAILED, Phase::Call) => without_subtest(&told.title) == tail,
                     ("error", Phase::Collect) => told.title == id,
                     _ => false,
                 }
@@ -265,8 +303,19 @@ impl Session {
     }
 }
 
+/// The title of a traceback of a subtest, `test_y [message] (i=1)`, without what names the subtest.
+fn without_subtest(title: &str) -> &str {
+    let mut marks = [" (", " ["].into_iter().filter_map(|mark| title.find(mark));
+    let at = marks.next().into_iter().chain(marks).min();
+    let is_end = title.ends_with([')', ']']);
+    // In brackets without a blank before them stand parameters, which may hold blanks.
+    let test = at.filter(|_| is_end).map(|at| &title[..at]);
+    test.filter(|test| test.matches('[').count() == test.matches(']').count())
+        .unwrap_or(title)
+}
+
 /// How a traceback names a test: without its file, classes and function separated by dots.
-fn tail(id: &str) -> String {
+pub(super) fn tail(id: &str) -> String {
     let (names, parameters) = id.split_at(id.find('[').unwrap_or(id.len()));
     let tail = names.split_once("::").map_or(names, |(_, tail)| tail);
     format!("{}{parameters}", tail.replace("::", "."))

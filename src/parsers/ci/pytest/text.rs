@@ -19,13 +19,20 @@ use super::super::failure::{Failure, place};
 use super::super::jobs::unstamp::plain;
 use super::super::model::{Moment, NAME_BYTES_MAX, Place, TestRun, bounded};
 use super::super::{Line, LineReader, Reading};
-use super::lines::{Kind, ending, kind, outcome_of_letter};
+use super::lines::{
+    Kind, SUBFAILED, ending, is_unframed_end, is_usage_error, kind, outcome_of_letter, selected,
+    sum,
+};
+use super::session::tail;
 
 /// Bytes of a traceback that are read; its end is looked for no further.
 const BLOCK_BYTES_MAX: usize = 256 * 1024;
 
 /// Failing tests, and tests that run, that are kept.
 const KEPT_MAX: usize = 20_000;
+
+/// Columns that a line of progress has at least where one letter is enough.
+const PROGRESS_COLUMNS: usize = 60;
 
 pub(crate) fn claims(sample: &[u8]) -> bool {
     let mut weak = 0;
@@ -35,13 +42,17 @@ pub(crate) fn claims(sample: &[u8]) -> bool {
             continue;
         };
         let text = text.trim_end();
+        // With -q the last line has no frame.
+        if weak > 0 && text.ends_with(['s', ')']) && is_unframed_end(text) {
+            return true;
+        }
         // Most files are not of this form: what cannot count is not looked at further.
         if !(text.starts_with('=') || text.ends_with(']') || text.contains(".py ")) {
             continue;
         }
         match kind(text) {
             Kind::Banner("test session starts" | "short test summary info") => return true,
-            Kind::Banner("ERRORS" | "FAILURES") | Kind::Letters(_) => weak += 1,
+            Kind::Banner("ERRORS" | "FAILURES" | "tests coverage") | Kind::Letters(_) => weak += 1,
             Kind::Banner(title) if ending(title).is_some() => return true,
             Kind::Banner(_)
             | Kind::Block(_)
@@ -74,6 +85,9 @@ pub(super) enum Phase {
     Collect,
 }
 
+/// Counts and seconds of the last line.
+pub(super) type Stated = (Vec<(String, u64)>, f64);
+
 /// A traceback.
 #[derive(Debug)]
 struct Block {
@@ -105,6 +119,7 @@ enum Section {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Session {
     section: Section,
     /// Whether it is sure that this is pytest.
@@ -114,7 +129,18 @@ pub(super) struct Session {
     pub(super) last: Option<Moment>,
     /// Outcomes in the progress.
     pub(super) counted: BTreeMap<&'static str, u64>,
-    pub(super) stated: Option<(Vec<(String, u64)>, f64)>,
+    /// What the last line says; a test may print such a line, so the last of them counts.
+    pub(super) stated: Option<Stated>,
+    /// Whether nothing of the session follows that line so far.
+    is_ended: bool,
+    /// Tests that are to run, as the head says.
+    pub(super) collected: Option<u64>,
+    /// Whether the progress came to its end.
+    pub(super) is_through: bool,
+    /// What says that the session failed although its tests passed.
+    pub(super) gate: Option<String>,
+    /// What Python says that it died of, if the session did not go on to its end.
+    pub(super) death: Option<String>,
     pub(super) running: BTreeSet<String>,
     pub(super) reruns: BTreeSet<String>,
     pub(super) passed_after: u64,
@@ -142,12 +168,20 @@ impl LineReader for PytestText {
             "ERRORS",
             "FAILURES",
             "short test summary info",
+            // What coverage says in the middle of a quiet session's only line of progress may be all that stands before it.
+            "tests coverage",
         ];
-        let opens = if let Kind::Letters(letters) = kind {
-            text.trim_end().ends_with("%]") && letters.len() > 1
+        // One letter and a percentage at the end of a wide line is the progress of a session of few tests.
+        let is_progress = if let Kind::Letters(letters) = kind {
+            let line = text.trim_end();
+            line.ends_with("%]") && (letters.len() > 1 || line.len() >= PROGRESS_COLUMNS)
         } else {
-            matches!(kind, Kind::Banner(title) if begins.contains(&title))
+            false
         };
+        let opens = is_progress || matches!(kind, Kind::Banner(title) if begins.contains(&title));
+        if is_progress && self.session.as_ref().is_some_and(Session::is_over) {
+            self.close();
+        }
         if opens && self.session.is_none() {
             self.session = Some(Session {
                 place: line.place,
@@ -157,10 +191,11 @@ impl LineReader for PytestText {
         let Some(session) = &mut self.session else {
             return;
         };
-        session.note(line.printed);
-        if session.take(&text, &kind, line) {
-            self.close();
+        if session.is_ended && !opens && !session.goes_on(&text, &kind) {
+            return;
         }
+        session.note(line.printed);
+        session.take(&text, &kind, line);
     }
 
     fn finish(mut self: Box<Self>) -> Reading {
@@ -183,6 +218,30 @@ impl PytestText {
 }
 
 impl Session {
+    /// Whether the last line tells the outcomes of all tests that were seen, so that what follows is another session.
+    fn is_over(&self) -> bool {
+        let told = self.stated.as_ref().map(|(counts, _)| sum(counts));
+        let seen = self.counted.iter().filter(|(word, _)| **word != "rerun");
+        let seen: u64 = seen.map(|(_, count)| *count).sum();
+        self.is_ended && (self.section != Section::Progress || told == Some(seen))
+    }
+
+    /// Whether a line behind the last one is the session's all the same: that one was printed by a test.
+    fn goes_on(&mut self, text: &str, kind: &Kind<'_>) -> bool {
+        // A path that is not there is told behind the last line.
+        self.usage_error |=
+            is_usage_error(text) && self.stated.as_ref().is_some_and(|it| it.0.is_empty());
+        match kind {
+            Kind::Banner("PASSES" | "warnings summary") => true,
+            Kind::Banner(title) => ending(title).is_some(),
+            Kind::Block(_) | Kind::Captured => self.section != Section::Progress,
+            Kind::Outcome(..) | Kind::Begins(_) | Kind::Letters(_) => {
+                self.section == Section::Progress && !self.is_over()
+            }
+            Kind::Stop(_) | Kind::Other => is_unframed_end(text.trim_end()),
+        }
+    }
+
     fn note(&mut self, printed: Option<Moment>) {
         if printed.is_some() {
             self.first = self.first.or(printed);
@@ -190,10 +249,20 @@ impl Session {
         }
     }
 
-    /// Takes a line; whether it is the last of the session.
-    fn take(&mut self, text: &str, kind: &Kind<'_>, line: &Line<'_>) -> bool {
+    /// Takes a line.
+    fn take(&mut self, text: &str, kind: &Kind<'_>, line: &Line<'_>) {
+        self.is_ended = false;
+        if let Some(at) = text.find("Fatal Python error: ") {
+            // It stands behind what was printed of the progress.
+            self.death = Some(bounded(text[at..].trim_end(), NAME_BYTES_MAX));
+        }
+        let is_progress = matches!(kind, Kind::Outcome(..) | Kind::Letters(_));
+        if is_progress && self.section == Section::Progress {
+            self.gate = None;
+            self.is_through = text.trim_end().ends_with("[100%]");
+        }
         match kind {
-            Kind::Banner(title) => return self.banner(title),
+            Kind::Banner(title) => self.banner(title),
             Kind::Block(title) => self.open_block(title, line.place),
             Kind::Captured => {
                 if let Some(block) = &mut self.block {
@@ -215,10 +284,9 @@ impl Session {
                 }
             }
             Kind::Outcome(..) | Kind::Begins(_) | Kind::Letters(_) | Kind::Other => {
-                return self.other(text, line.place);
+                self.other(text, line.place);
             }
         }
-        false
     }
 
     /// Whether lines with an outcome are pytest's own and not part of a traceback.
@@ -226,25 +294,28 @@ impl Session {
         matches!(self.section, Section::Progress | Section::Summary)
     }
 
-    fn banner(&mut self, title: &str) -> bool {
+    fn banner(&mut self, title: &str) {
+        if let Some(stated) = ending(title) {
+            self.end(stated);
+            return;
+        }
         self.close_block();
         let (section, is_sure) = match title {
             "test session starts" => (Section::Progress, true),
             "ERRORS" => (Section::Errors, self.is_sure),
             "FAILURES" => (Section::Failures, self.is_sure),
             "short test summary info" => (Section::Summary, true),
-            other => {
-                if let Some(stated) = ending(other) {
-                    self.is_sure = true;
-                    self.stated = Some(stated);
-                    return true;
-                }
-                (Section::Other, self.is_sure)
-            }
+            _ => (Section::Other, self.is_sure),
         };
         self.section = section;
         self.is_sure = is_sure;
-        false
+    }
+
+    /// Takes a last line. What is read of a test goes on, since the test may have printed it.
+    fn end(&mut self, stated: Stated) {
+        self.is_sure = true;
+        self.is_ended = true;
+        self.stated = Some(stated);
     }
 
     /// A line of a failure without a title (`--tb=line`): it ends with its place, or where the next one begins.
@@ -283,37 +354,41 @@ impl Session {
         }
     }
 
-    fn other(&mut self, text: &str, at: Place) -> bool {
+    fn other(&mut self, text: &str, at: Place) {
         let is_untitled = self
             .block
             .as_ref()
             .is_none_or(|block| block.title.is_empty());
         if self.section == Section::Failures && is_untitled {
             self.untitled(text.trim_end(), at);
-            return false;
+            return;
         }
         if let Some(block) = &mut self.block {
-            if !block.is_closed && block.text.len() + text.len() < BLOCK_BYTES_MAX {
+            // A plugin says what it wrote: `------- generated xml file: /a/j.xml -------`.
+            block.is_closed |= text.starts_with("---") && text.trim_end().ends_with("---");
+            let is_of_worker = text.starts_with("[gw") && text.contains(" -- Python ");
+            if !block.is_closed && !is_of_worker && block.text.len() + text.len() < BLOCK_BYTES_MAX
+            {
                 block.text.push_str(text);
                 block.text.push('\n');
             }
-            return false;
+            return;
         }
         if self.section == Section::Progress {
             self.header(text);
         }
-        // With -q the last line has no frame.
-        if text.starts_with(|it: char| it.is_ascii_digit() || it == 'n')
+        if is_unframed_end(text.trim_end())
             && let Some(stated) = ending(text)
         {
-            self.is_sure = true;
-            self.stated = Some(stated);
-            return true;
+            self.end(stated);
+            return;
+        }
+        // What pytest-cov says below its table.
+        if text.starts_with("FAIL Required test coverage of ") {
+            self.gate = Some(bounded(text.trim_end(), NAME_BYTES_MAX));
         }
         self.internal_error |= text.starts_with("INTERNALERROR>");
-        self.usage_error |= text.starts_with("ERROR: usage:")
-            || text.starts_with("ERROR: file or directory not found");
-        false
+        self.usage_error |= is_usage_error(text);
     }
 
     fn header(&mut self, text: &str) {
@@ -328,6 +403,8 @@ impl Session {
         } else if let Some(rest) = text.strip_prefix("rootdir: ") {
             self.attributes
                 .insert("rootdir".to_owned(), bounded(rest.trim(), NAME_BYTES_MAX));
+        } else if let Some(selected) = selected(text) {
+            self.collected = Some(selected);
         }
     }
 
@@ -361,9 +438,15 @@ impl Session {
         if let Some(block) = self.block.take()
             && self.told.len() < KEPT_MAX
         {
+            // A worker that is gone is told with the file of the test that it ran, and not with its name.
+            let crashed = block
+                .text
+                .split_once(" crashed while running '")
+                .and_then(|(_, id)| id.split_once('\''));
+            let title = crashed.map_or_else(|| block.title.clone(), |(id, _)| tail(id));
             self.told.push(Told {
                 failure: Failure::read("", &block.text),
-                title: block.title,
+                title,
                 phase: block.phase,
                 place: block.place,
                 is_used: false,
@@ -374,7 +457,7 @@ impl Session {
     fn outcome(&mut self, word: &'static str, id: &str, message: &str, line: &Line<'_>) {
         let id = bounded(id, NAME_BYTES_MAX);
         if self.section == Section::Summary {
-            let is_listed = matches!(word, "failed" | "error" | "xfailed");
+            let is_listed = matches!(word, "failed" | "error" | "xfailed" | SUBFAILED);
             if is_listed && self.summary.len() < KEPT_MAX {
                 self.summary
                     .push((word, id, bounded(message, NAME_BYTES_MAX), line.place));
