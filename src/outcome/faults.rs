@@ -43,8 +43,10 @@ fn of_the_whole(run: &TestRun) -> Vec<String> {
     if let Some(code) = run.exit_code.filter(|code| *code != 0) {
         said.push(exit(run.form, code));
     }
-    let totals = run.stated.iter().chain(&run.totals).map(failed);
-    if let Some((level, count)) = totals.filter(|(_, count)| *count > 0).max_by_key(|it| it.1) {
+    // What is counted one by one is listed where it is a test that failed.
+    let sums = run.stated.iter().filter(|total| total.is_of_tests());
+    let failing = sums.map(failed).filter(|(_, count)| *count > 0);
+    if let Some((level, count)) = failing.max_by_key(|it| it.1) {
         said.push(format!(
             "its sums count {count} failing at the level {level}"
         ));
@@ -129,8 +131,20 @@ mod tests {
             said(|run| {
                 run.state("feature", "failed", 1);
                 run.state("scenario", "failed", 19);
+                run.state("step", "failed", 40);
             }),
             ["its sums count 19 failing at the level scenario"]
+        );
+        assert_eq!(
+            said(|run| {
+                run.state("scenario", "ok", 1);
+                for level in ["retry", "step", "paragraph"] {
+                    run.state(level, "failed", 2);
+                }
+                run.count("retry", "Fail");
+            }),
+            Vec::<String>::new(),
+            "tries and steps fail in tests that pass"
         );
         assert_eq!(
             said(|run| run.result = Some("cancelled".to_owned())),

@@ -42,6 +42,8 @@ pub(super) fn joined(rows: &[Row]) -> Vec<JoinedRun> {
             *at,
         )
     });
+    let is_code = |at: &usize| rows[*at].run.form == Form::ExitCode;
+    let (codes, order): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_code);
     let mut runs: Vec<JoinedRun> = Vec::new();
     for at in order {
         let same = runs.iter_mut().find(|run| {
@@ -52,14 +54,10 @@ pub(super) fn joined(rows: &[Row]) -> Vec<JoinedRun> {
         if let Some(run) = same {
             run.rows.push(at);
         } else {
-            runs.push(JoinedRun {
-                id: String::new(),
-                rows: vec![at],
-                disagreements: Vec::new(),
-                faults: Vec::new(),
-            });
+            runs.push(JoinedRun::of(at));
         }
     }
+    join_codes(rows, &codes, &mut runs);
     runs.sort_by_key(|run| run.rows.iter().min().copied());
     for (run, number) in runs.iter_mut().zip(1..) {
         run.id = format!("T{number}");
@@ -78,6 +76,42 @@ pub(super) fn joined(rows: &[Row]) -> Vec<JoinedRun> {
     runs
 }
 
+impl JoinedRun {
+    /// A run that one row tells of.
+    fn of(row: usize) -> Self {
+        Self {
+            id: String::new(),
+            rows: vec![row],
+            disagreements: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+/// Gives exit codes that are kept in files to the runs that they are of: a code names no run, so it is that of the only one in
+/// its folder. Where there are several or none, a code of 0 tells nothing, and any other is a run that failed.
+fn join_codes(rows: &[Row], codes: &[usize], runs: &mut Vec<JoinedRun>) {
+    let tested = runs.len();
+    for &at in codes {
+        let folder = folder(&rows[at].path);
+        let is_there = |run: &&mut JoinedRun| {
+            let mut paths = run.rows.iter().map(|row| rows[*row].path.as_str());
+            paths.any(|path| self::folder(path) == folder)
+        };
+        let mut there = runs[..tested].iter_mut().filter(is_there);
+        match (there.next(), there.next()) {
+            (Some(run), None) => run.rows.push(at),
+            _ if rows[at].run.exit_code == Some(0) => {}
+            _ => runs.push(JoinedRun::of(at)),
+        }
+    }
+}
+
+/// The folder or the archive that a file lies in.
+fn folder(path: &str) -> &str {
+    path.rfind(['/', '!']).map_or("", |at| &path[..at])
+}
+
 /// Whether two rows tell of one run.
 fn is_same(left: &Row, right: &Row) -> bool {
     let (a, b) = (&left.run, &right.run);
@@ -87,6 +121,11 @@ fn is_same(left: &Row, right: &Row) -> bool {
         || is_nextest(a) && is_nextest(b)
         || is_google(a) && is_google(b)
         || is_soak(a.form) && is_soak(b.form);
+    // What stands twice in one source is one run only if it is told alike: a session may be cut where the one before it was not.
+    let is_again = left.path == right.path && a.form == b.form;
+    if is_again && a.is_complete() != b.is_complete() {
+        return false;
+    }
     if !is_kin || !may_share_a_name(a, b) || !may_share_a_job(a, b) || is_another_time(a, b) {
         return false;
     }
@@ -234,6 +273,15 @@ fn shared<'t>(a: &'t TestRun, b: &'t TestRun) -> impl Iterator<Item = (&'t Total
 fn own_disagreements(row: &Row) -> Vec<Disagreement> {
     let run = &row.run;
     let mut found = exit_code(row, row);
+    if let (Some(implied), Some(code)) = (run.implied_code, run.exit_code) {
+        found.push(disagreement(
+            "exit code",
+            row,
+            format!("{implied} by what it printed"),
+            row,
+            format!("exit code {code}"),
+        ));
+    }
     for counted in &run.totals {
         let stated = run.stated.iter().find(|total| total.level == counted.level);
         if let Some(stated) = stated.filter(|stated| !says_the_same(stated, counted)) {
@@ -307,24 +355,34 @@ fn compared(left: &Row, right: &Row) -> Vec<Disagreement> {
     found
 }
 
-/// Whether the process that ran the tests ended as its result says.
+/// Whether the process that ran the tests ended as its result says, or else as its tests do.
 fn exit_code(left: &Row, right: &Row) -> Vec<Disagreement> {
-    let (Some(result), Some(code)) = (&left.run.result, right.run.exit_code) else {
+    let Some(code) = right.run.exit_code else {
         return Vec::new();
     };
-    let class = Class::of(result);
+    let run = &left.run;
     // What a word of its own means is not known, so no code contradicts it.
-    if class == Class::Other {
-        return Vec::new();
-    }
-    let fails = matches!(class, Class::Failed | Class::Errored);
-    if fails == (code != 0) {
+    let result = run.result.as_deref().map(|word| (word, Class::of(word)));
+    let (agrees, says) = match result.filter(|(_, class)| *class != Class::Other) {
+        Some((word, class)) => {
+            let fails = matches!(class, Class::Failed | Class::Errored);
+            (fails == (code != 0), format!("result {word}"))
+        }
+        None if std::ptr::eq(left, right) => return Vec::new(),
+        None => match (run.exit_code, run.failing_leaves()) {
+            (Some(own), _) => (own == code, format!("exit code {own}")),
+            (None, 0) if run.totals.is_empty() && run.stated.is_empty() => return Vec::new(),
+            (None, 0) => (code == 0, "no failing test".to_owned()),
+            (None, _) => (code != 0, "failing tests".to_owned()),
+        },
+    };
+    if agrees {
         return Vec::new();
     }
     vec![disagreement(
         "exit code",
         left,
-        format!("result {result}"),
+        says,
         right,
         format!("exit code {code}"),
     )]

@@ -43,7 +43,7 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
     match artifact.sample() {
         Ok((sample, encoding)) => {
             let sample = Sample::new(&sample, declared);
-            let form = ci::sniff(sample.bytes);
+            let form = ci::sniff_file(&artifact.path, sample.bytes);
             let form = form.filter(|spec| for_tests || !spec.form.stands_in_logs());
             let (form, other) = match form {
                 // Results of tests quote logs and tables; what a soak or a dying server prints is both.
@@ -166,7 +166,7 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase
         return u64::MAX;
     }
     let sample = Sample::new(start, &rules.formats);
-    let is_known = ci::sniff(start).is_some()
+    let is_known = ci::sniff_file(name, start).is_some()
         || tables::is_table(name, &sample)
         || wrapped::is_wrapped(&sample);
     if is_known {

@@ -24,7 +24,8 @@ pub(super) fn fail(report: &Report) -> bool {
     failing_leaves(report) > 0 || faults(report).next().is_some()
 }
 
-/// Events that may explain why tests failed or did not run; others are states and things that passed.
+/// Events that may explain why tests failed or did not run; others are states and things that passed. Errors that a step
+/// marked come last: they may have ended it, or not.
 pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent> {
     const TELLING: [&str; 9] = [
         "server-died",
@@ -38,7 +39,10 @@ pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent
         "infrastructure",
     ];
     let events = report.tests.events.iter();
-    events.filter(|event| TELLING.contains(&event.kind.as_str()))
+    let marked = events.clone().filter(|event| event.kind == "annotation");
+    events
+        .filter(|event| TELLING.contains(&event.kind.as_str()))
+        .chain(marked)
 }
 
 /// `runner-lost in Run suite, 2026-03-14T23:18:02Z: The runner lost communication`.

@@ -154,6 +154,9 @@ fn fill(run: &mut TestRun, root: Root) {
             });
         }
     }
+    if root.tests > cases.len() as u64 {
+        note(run, Incomplete::Unlisted);
+    }
     cases.fill(run);
 }
 

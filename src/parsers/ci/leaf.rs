@@ -28,9 +28,9 @@ impl Class {
         match lower.as_str() {
             "ok" | "passed" | "pass" | "success" | "not_failed" | "xok" | "xpassed" => Self::Passed,
             "fail" | "failed" | "failure" => Self::Failed,
-            "error" | "errored" | "timeout" | "timed_out" | "server_died" | "aborted" | "abort" => {
-                Self::Errored
-            }
+            // The runner of functional tests says `UNKNOWN` where it could not judge a test.
+            "error" | "errored" | "timeout" | "timed_out" | "server_died" | "aborted" | "abort"
+            | "unknown" => Self::Errored,
             "null" => Self::Null,
             "skip" | "skipped" | "ignored" | "disabled" | "notrun" => Self::Skipped,
             "xfail" | "xfailed" | "xerror" | "xnull" | "broken" => Self::Known,

@@ -2,7 +2,7 @@
 //!
 //! A reader knows one form and no incident. It takes unpacked bytes, reads them once from the beginning in bounded memory,
 //! and fails on no bytes: what cannot be read becomes a remark with its line, and a source that breaks off gives what stood
-//! before. Forms are told by content; a file's name decides nothing.
+//! before. Forms are told by content; a file's name decides nothing, except where the content is a number alone.
 //!
 //! To add a form: a module with a `claims` and a reader, a variant of [`Form`], a row in [`FORMS`].
 
@@ -10,9 +10,11 @@ mod cargo;
 mod case;
 mod clickhouse_test;
 mod event;
+mod exit_code;
 mod failure;
 mod gtest_json;
 mod gtest_text;
+mod incomplete;
 pub mod jobs;
 mod junit;
 mod leaf;
@@ -82,6 +84,8 @@ pub enum Form {
     KernelLog,
     /// A server's standard error.
     ServerStderr,
+    /// The exit code of the process that ran the tests, kept in a file of its own.
+    ExitCode,
 }
 
 /// What is registered of a form.
@@ -311,6 +315,13 @@ pub const FORMS: &[Spec] = &[
         claims: machine::stderr::claims,
         how: How::Lines(machine::stderr::reader),
     },
+    Spec {
+        form: Form::ExitCode,
+        name: "exit-code",
+        detail: 0,
+        claims: |_| false,
+        how: How::Bytes(exit_code::read),
+    },
 ];
 
 impl Form {
@@ -333,6 +344,12 @@ impl Form {
 /// Tells the form of a source from its first bytes.
 pub fn sniff(sample: &[u8]) -> Option<&'static Spec> {
     FORMS.iter().find(|spec| (spec.claims)(sample))
+}
+
+/// Tells the form of a file from its path too: a number alone says what it is by the name of its file.
+pub fn sniff_file(path: &str, sample: &[u8]) -> Option<&'static Spec> {
+    let named = || exit_code::is_named(path) && exit_code::value(sample).is_some();
+    sniff(sample).or_else(|| named().then(|| Form::ExitCode.spec()).flatten())
 }
 
 impl Spec {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 pub use super::event::{Event, EventKind};
+pub use super::incomplete::Incomplete;
 pub use super::leaf::{Above, Class, FailingTest, Frame, Leaf, Mentions, PartitionKey};
 
 use super::Form;
@@ -32,6 +33,8 @@ pub struct TestRun {
     pub result: Option<String>,
     /// The exit code of the process that ran the tests.
     pub exit_code: Option<i64>,
+    /// The exit code that what it printed implies, where another one is told of its process.
+    pub implied_code: Option<i64>,
     /// How long it took, by each rule that the source allows; the one to show first.
     pub durations: Vec<Duration>,
     /// Counts of tests by level, in the order of [`Total::rank`], then by name: counted one by one from the source.
@@ -103,6 +106,7 @@ impl TestRun {
             last: None,
             result: None,
             exit_code: None,
+            implied_code: None,
             durations: Vec::new(),
             totals: Vec::new(),
             stated: Vec::new(),
@@ -219,9 +223,10 @@ impl TestRun {
         }
     }
 
-    /// Whether all that the source can say was said.
+    /// Whether all that the source can say was said and read.
     pub fn is_complete(&self) -> bool {
-        self.incomplete.is_empty()
+        let mut remarks = self.remarks.iter();
+        self.incomplete.is_empty() && remarks.all(|it| it.kind != RemarkKind::Unreadable)
     }
 }
 
@@ -291,37 +296,6 @@ impl Moment {
     }
 }
 
-/// Why a run is not complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Incomplete {
-    /// The message, line or element that ends a run is not there.
-    NoEnd,
-    /// The whole has no result.
-    NoResult,
-    /// Tests began and have no result.
-    TestsRunning,
-    /// The source is cut in its packing.
-    Torn,
-    /// Its last line or element is cut.
-    CutLine,
-    /// What ran the tests was killed, cancelled, or lost.
-    Stopped,
-}
-
-impl Incomplete {
-    /// In words, after `incomplete: `.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::NoEnd => "nothing says that the run ended",
-            Self::NoResult => "the whole has no result",
-            Self::TestsRunning => "tests began and have no result",
-            Self::Torn => "the file is cut in its packing",
-            Self::CutLine => "the last line is cut",
-            Self::Stopped => "what ran the tests was stopped",
-        }
-    }
-}
-
 /// How long something took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duration {
@@ -358,6 +332,11 @@ impl Total {
             .iter()
             .position(|it| *it == level)
             .unwrap_or(LEVELS.len())
+    }
+
+    /// Whether it counts tests or what holds them: a try or a step may fail where the test that it is of passes.
+    pub fn is_of_tests(&self) -> bool {
+        !matches!(self.level.as_str(), "retry" | "paragraph" | "step")
     }
 
     /// How many have one of these results.

@@ -20,25 +20,40 @@ pub fn may_name_a_table(text: &[u8]) -> bool {
 /// Words after which a table may be named.
 const BEFORE_TABLES: [&str; 5] = ["TABLE", "FROM", "INTO", "UPDATE", "JOIN"];
 
+/// Bytes of a statement that are looked through for how it partitions its table; one of some hundred columns has some 10 KB.
+const STATEMENT_BYTES_MAX: usize = 64 * 1024;
+
 /// Notes the tables that a text's statements name.
 pub fn note(text: &str, mentions: &mut Mentions) {
     // Letters of other alphabets keep their places.
     let upper = text.to_ascii_uppercase();
-    let (mut reads, mut creates) = (false, false);
+    let (mut reads, mut creates) = (false, None);
+    // The table that a statement creates, and where its name ends: the statement ends where the next one begins, so that each
+    // byte is looked at once.
+    let mut created: Option<(&str, usize)> = None;
+    let close = |created: Option<(&str, usize)>, end: usize, mentions: &mut Mentions| {
+        let Some((name, begin)) = created else { return };
+        // A quoted name may hold the word that begins a statement.
+        let end = end.min(begin.saturating_add(STATEMENT_BYTES_MAX));
+        let end = text.floor_char_boundary(end).max(begin);
+        if mentions.keys.len() < super::MENTIONS_MAX
+            && let Some(key) = key(name, &text[begin..end], &upper[begin..end])
+        {
+            keep(key, mentions);
+        }
+    };
     for (at, word) in words(&upper) {
         let after = at + word.len();
         match word {
             "SELECT" | "DELETE" | "ALTER" | "EXCHANGE" | "ATTACH" | "REPLACE" | "MOVE" => {
                 reads = true;
             }
-            "CREATE" => creates = true,
+            "CREATE" => creates = Some(at),
             "TABLE" => {
                 if let Some((name, rest)) = table(text, &upper, after) {
                     Mentions::note(&mut mentions.tables, name);
-                    if std::mem::take(&mut creates)
-                        && let Some(key) = key(name, &text[rest..], &upper[rest..])
-                    {
-                        keep(key, mentions);
+                    if let Some(begin) = creates.take() {
+                        close(created.replace((name, rest)), begin, mentions);
                     }
                     reads = true;
                 }
@@ -59,6 +74,7 @@ pub fn note(text: &str, mentions: &mut Mentions) {
             _ => {}
         }
     }
+    close(created, text.len(), mentions);
 }
 
 /// Whether `INSERT` stands before `INTO`, or `SET` behind what is updated.
@@ -313,6 +329,37 @@ mod tests {
         );
         assert_eq!(mentions.keys[0].expression, "a");
         assert!(is_open("create table t (a UInt8)"));
+    }
+
+    #[test]
+    fn each_of_many_statements_has_its_own_key() {
+        let mut mentions = Mentions::default();
+        let columns: Vec<String> = (0..400).map(|at| format!("column_{at} UInt64")).collect();
+        let columns = columns.join(", ");
+        note(
+            &format!(
+                "CREATE TABLE t1 (a UInt8, b ( ; CREATE TABLE t2 (a UInt8) ORDER BY a; \
+                 CREATE TABLE t3 ({columns}) PARTITION BY column_1 ORDER BY column_0; create table t4 (b UInt8) partition by b"
+            ),
+            &mut mentions,
+        );
+        let keys = mentions.keys.iter();
+        let keys: Vec<(&str, &str)> = keys
+            .map(|key| (key.table.as_str(), key.expression.as_str()))
+            .collect();
+        assert_eq!(keys, [("t3", "column_1"), ("t4", "b")]);
+        assert_eq!(mentions.keys[0].columns.len(), 400);
+        assert_eq!(mentions.tables, ["t1", "t2", "t3", "t4"]);
+        // What is never closed is looked through once and not from each of its beginnings.
+        let mut mentions = Mentions::default();
+        note(&"CREATE TABLE a (".repeat(1 << 17), &mut mentions);
+        assert_eq!((mentions.tables.len(), mentions.keys.len()), (1, 0));
+        let mut mentions = Mentions::default();
+        note(
+            "CREATE TABLE `CREATE` (a UInt8) TABLE t5 (a UInt8) PARTITION BY a",
+            &mut mentions,
+        );
+        assert_eq!(mentions.tables, ["CREATE", "t5"]);
     }
 
     #[test]

@@ -109,11 +109,7 @@ fn row_of(run: &JoinedRun, speaks: bool, row: &outcome::Row) -> TestRun {
         name: readable(&told.name),
         part: told.part.clone(),
         complete: told.is_complete(),
-        incomplete: told
-            .incomplete
-            .iter()
-            .map(|why| why.words().to_owned())
-            .collect(),
+        incomplete: incomplete(told),
         result: told.result.clone(),
         exit_code: told.exit_code,
         duration_s: told.durations.first().map(|duration| duration.seconds),
@@ -307,6 +303,15 @@ fn check(check: &ci::Check) -> TestCheck {
         result: check.outcome.clone(),
         detail: check.detail.clone(),
     }
+}
+
+/// Why a run is not told whole, in words.
+fn incomplete(told: &ci::TestRun) -> Vec<String> {
+    if told.incomplete.is_empty() && !told.is_complete() {
+        return vec!["not all of it can be read".to_owned()];
+    }
+    let reasons = told.incomplete.iter();
+    reasons.map(|why| why.words().to_owned()).collect()
 }
 
 fn remark(remark: &ci::Remark) -> TestRemark {

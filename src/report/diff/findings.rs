@@ -48,6 +48,7 @@ fn change(pair: &Pair<'_>, rule: &str) -> Change {
         title: told.map(|it| it.title.clone()),
         base,
         new,
+        of_run: false,
     }
 }
 

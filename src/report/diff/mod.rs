@@ -45,6 +45,8 @@ pub struct Diff {
     pub changes: Vec<Change>,
     /// What the comparison cannot say.
     pub remarks: Vec<String>,
+    /// Whether tests may fail in the new one that it does not list.
+    pub open: bool,
 }
 
 /// One of the two reports.
@@ -115,6 +117,9 @@ pub struct Change {
     pub base: Measure,
     /// In the new report.
     pub new: Measure,
+    /// Whether it is what says of a run that it failed: such a failure has no test.
+    #[serde(skip)]
+    pub of_run: bool,
 }
 
 /// How much of a thing a report has.
@@ -176,6 +181,7 @@ pub fn compare(
         new: side(new, names.1, &pair.new_time),
         same_length: pair.base_time.is_like(&pair.new_time),
         remarks: remarks(&pair),
+        open: tests::may_hide_failures(&pair),
         changes,
     }
 }
@@ -207,6 +213,9 @@ fn remarks(pair: &Pair<'_>) -> Vec<String> {
             ));
         }
     }
+    if has_tests[1] && tests::may_hide_failures(pair) {
+        remarks.push("runs of tests in the new one are not told whole, so tests of them may fail that are not listed".to_owned());
+    }
     if pair.base.redacted || pair.new.redacted {
         remarks.push("a masked report's names are its own: the same mask stands for different names in two reports".to_owned());
     }
@@ -236,12 +245,18 @@ fn remarks(pair: &Pair<'_>) -> Vec<String> {
     remarks
 }
 
+impl Change {
+    /// Whether it is a test that fails, or a run that says so itself. Tests that failed before may fail with another message
+    /// now: that is another failure, and no test that failed anew.
+    fn is_failing(&self) -> bool {
+        self.kind == Kind::Test || self.of_run
+    }
+}
+
 impl Diff {
     /// Whether a test fails that did not, or a finding is new or worse than in the base, and as bad as fails the command.
     pub fn fails(&self) -> bool {
-        let is_new_failure = |it: &Change| {
-            matches!(it.kind, Kind::Test | Kind::Failure) && it.direction == Direction::New
-        };
+        let is_new_failure = |it: &Change| it.is_failing() && it.direction == Direction::New;
         if self.fail_on.is_some() && self.changes.iter().any(is_new_failure) {
             return true;
         }
@@ -258,11 +273,11 @@ impl Diff {
         })
     }
 
-    /// Whether tests fail of which the base cannot say that they did not.
+    /// Whether tests or runs fail of which the base cannot say that they did not, or may fail without being listed.
     pub fn leaves_open(&self) -> bool {
-        let fails = |it: &Change| it.kind == Kind::Test && it.new.count.is_some_and(|it| it > 0);
+        let fails = |it: &Change| it.is_failing() && it.new.count.is_some_and(|it| it > 0);
         let mut changes = self.changes.iter();
-        changes.any(|it| fails(it) && it.direction == Direction::Unknown)
+        self.open || changes.any(|it| fails(it) && it.direction == Direction::Unknown)
     }
 
     /// Those that differ, of a kind.
@@ -395,6 +410,11 @@ fn of_tests(diff: &Diff) -> Option<String> {
         count(Kind::Test, Direction::Gone),
     );
     let open = count(Kind::Test, Direction::Unknown);
+    let of_runs = diff.changes.iter().filter(|it| it.of_run);
+    let open_runs = of_runs
+        .filter(|it| it.direction == Direction::Unknown)
+        .count();
+    let open_runs = u64::try_from(open_runs).unwrap_or(u64::MAX);
     let failures = count(Kind::Failure, Direction::New);
     let parts = [
         (
@@ -412,6 +432,11 @@ fn of_tests(diff: &Diff) -> Option<String> {
         (
             open,
             figures::counted(open, "failing test", "failing tests")
+                + " that one side could not have shown",
+        ),
+        (
+            open_runs,
+            figures::counted(open_runs, "failure of a run", "failures of runs")
                 + " that one side could not have shown",
         ),
     ];

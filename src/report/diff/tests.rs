@@ -16,12 +16,19 @@ pub(super) fn has_any(report: &Report) -> bool {
     speakers(report).next().is_some()
 }
 
+/// Whether tests may fail in the new report that it does not list: a run broke off, lists too many, or is not there.
+pub(super) fn may_hide_failures(pair: &Pair<'_>) -> bool {
+    let is_whole = |row: &TestRun| row.complete && row.leaves_left_out == 0;
+    !speakers(pair.new).all(is_whole) || has_any(pair.base) && !has_any(pair.new)
+}
+
 /// Something that fails: in runs of which name, how often, and what is known of it.
 #[derive(Debug, Default)]
 struct Failing {
     run: String,
     count: u64,
     title: String,
+    of_run: bool,
 }
 
 /// Failing leaves by name.
@@ -56,6 +63,7 @@ pub(super) fn compare_failures(pair: &Pair<'_>) -> Vec<Change> {
             let failing = found.entry(what).or_default();
             failing.run.clone_from(&row.name);
             failing.count += 1;
+            failing.of_run = true;
         }
         found
     })
@@ -110,6 +118,7 @@ fn compared(
             title: (!told.title.is_empty()).then(|| told.title.clone()),
             base: left,
             new: right,
+            of_run: told.of_run,
         })
     };
     names.into_iter().filter_map(change).collect()

@@ -18,10 +18,14 @@ const GROUP_BYTES: usize = 300_000;
 /// Leaves, areas and other items of one.
 const ITEMS_MAX: usize = 40;
 
-/// Writes the tests, if there are any.
+/// Writes the tests and what happened beside them, if there is any of it.
 pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     let report = sheet.report;
-    let Some(verdict) = tests::verdict(report) else {
+    let events: Vec<String> = tests::telling_events(report)
+        .map(tests::event_words)
+        .collect();
+    let none = || (!events.is_empty()).then(|| "no run of tests is told".to_owned());
+    let Some(verdict) = tests::verdict(report).or_else(none) else {
         return;
     };
     page.section("tests", "Tests", |page| {
@@ -30,9 +34,6 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
         let left = page.bounded(&rows, RUNS_MAX, RUN_BYTES, |page, row| run(row, page));
         page.left_out(left, "runs of tests");
         disagreements(report, page);
-        let events: Vec<String> = tests::telling_events(report)
-            .map(tests::event_words)
-            .collect();
         items(
             "Beside the tests",
             &events.iter().map(String::as_str).collect::<Vec<_>>(),

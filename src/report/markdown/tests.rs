@@ -15,9 +15,11 @@ const AREAS_MAX: usize = 12;
 const LEAVES_MAX: usize = 5;
 const ITEMS_MAX: usize = 10;
 
-/// Writes the tests, if there are any.
+/// Writes the tests and what happened beside them, if there is any of it.
 pub(super) fn write(report: &Report, page: &mut Page) {
-    let Some(verdict) = tests::verdict(report) else {
+    let happened = || tests::telling_events(report).next();
+    let none = || happened().map(|_| "no run of tests is told".to_owned());
+    let Some(verdict) = tests::verdict(report).or_else(none) else {
         return;
     };
     page.section("Tests");

@@ -12,8 +12,9 @@ mod wals;
 
 use std::io::{self, Write};
 
-use crate::report::Style;
 use crate::report::model::Report;
+use crate::report::{Style, testing, worst};
+use crate::vocab::Severity;
 
 use page::{Page, Room};
 
@@ -38,9 +39,18 @@ pub(super) fn write(report: &Report, style: &Style, out: &mut dyn Write) -> io::
 
 fn laid_out(report: &Report, style: &Style, room: Room) -> Page {
     let mut page = Page::new(*style, room);
+    // The first line must not say that nothing failed where a server did.
+    let finding_first = !testing::fail(report)
+        && worst(report).is_some_and(|finding| finding.severity > Severity::Low);
+    if finding_first {
+        conclusions::verdict(report, &mut page);
+    }
     tests::write(report, &mut page);
-    conclusions::verdict(report, &mut page);
+    if !finding_first {
+        conclusions::verdict(report, &mut page);
+    }
     conclusions::findings(report, &mut page);
+    tests::write_events_alone(report, &mut page);
     table::counts(report, &mut page);
     wals::write(report, &mut page);
     remarks::write(report, &mut page);

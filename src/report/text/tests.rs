@@ -51,14 +51,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "run of tests",
         "runs of tests",
     );
-    let is_told = |text: &str| tests::faults(report).any(|(_, fault)| fault.says == text);
-    let events = tests::telling_events(report).filter(|event| !is_told(&event.text));
-    let events: Vec<_> = events.collect();
-    for event in events.iter().take(room) {
-        let text = format!("beside: {}", tests::event_words(event));
-        page.wrapped(&terminal(&text), 2, page.room().title_lines);
+    if !speakers.is_empty() {
+        events("beside", report, page);
     }
-    page.leave_out(events.len().saturating_sub(room), "event", "events");
     for one in report.tests.disagreements.iter().take(room) {
         let text = format!(
             "sources of {} disagree on {}: {} in {}, {} in {}",
@@ -80,6 +75,27 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "groups of failures",
     );
     page.gap();
+}
+
+/// Writes what machines tell where there is no run of tests beside which it would stand.
+pub(super) fn write_events_alone(report: &Report, page: &mut Page) {
+    if tests::speakers(report).next().is_none() && events("event", report, page) {
+        page.gap();
+    }
+}
+
+/// What happened beside the tests; whether anything did.
+fn events(what: &str, report: &Report, page: &mut Page) -> bool {
+    let room = page.room().tests;
+    let is_told = |text: &str| tests::faults(report).any(|(_, fault)| fault.says == text);
+    let events = tests::telling_events(report).filter(|event| !is_told(&event.text));
+    let events: Vec<_> = events.collect();
+    for event in events.iter().take(room) {
+        let text = format!("{what}: {}", tests::event_words(event));
+        page.wrapped(&terminal(&text), 2, page.room().title_lines);
+    }
+    page.leave_out(events.len().saturating_sub(room), "event", "events");
+    !events.is_empty()
 }
 
 /// What says that a run failed, and what must be known of its source.

@@ -123,3 +123,62 @@ fn a_run_that_fails_without_a_failing_test_is_new_as_well() {
         ran.out
     );
 }
+
+#[test]
+fn a_step_that_failed_beside_the_same_green_tests_leaves_it_open() {
+    let base = Folder::with("report.xml", report("ab"));
+    let new = Folder::with("report.xml", report("ab"));
+    new.put(
+        "1_soak.txt",
+        "2026-03-14T23:18:01.0001237Z ##[group]Run make soak\n2026-03-14T23:18:01.1001237Z shell: /usr/bin/bash -e {0}\n\
+         2026-03-14T23:18:02.0001237Z ##[error]Process completed with exit code 139.\n",
+    );
+    let ran = diff(&base, &new, &[]);
+    assert_eq!(ran.code, Some(3), "{}", ran.out);
+    let first = ran.out.lines().next().unwrap();
+    assert!(
+        first.starts_with("1 failure of a run that one side could not have shown"),
+        "{first}"
+    );
+    assert_eq!(diff(&new, &new, &[]).code, Some(0), "it failed before too");
+}
+
+#[test]
+fn a_test_that_fails_with_another_message_failed_before() {
+    let base = Folder::with("report.xml", report("Ab"));
+    let new = Folder::with("report.xml", report("Ab").replace("boom", "bang"));
+    assert_eq!(
+        changes(&base, &new, "failure"),
+        [named("new", "failed: bang"), named("gone", "failed: boom")]
+    );
+    let ran = diff(&base, &new, &[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("1 failure of tests not in the base"),
+        "{}",
+        ran.out
+    );
+    let more = Folder::with("report.xml", report("AB").replace("boom", "bang"));
+    assert_eq!(diff(&base, &more, &[]).code, Some(1));
+}
+
+#[test]
+fn a_run_that_broke_off_may_hide_what_fails() {
+    let base = Folder::with("report.xml", report("ab"));
+    let torn = Folder::with("report.xml", report("ab").replace("</testsuite>", ""));
+    let ran = diff(&base, &torn, &[]);
+    assert_eq!(ran.code, Some(3), "{}", ran.out);
+    assert!(
+        ran.out.contains("may fail that are not listed"),
+        "{}",
+        ran.out
+    );
+    let none = Folder::with(
+        "clickhouse-server.log",
+        crate::product::record("10:00:00.000000", "Information", "Application", "begins"),
+    );
+    let ran = diff(&base, &none, &[]);
+    assert_eq!(ran.code, Some(3), "{}", ran.out);
+    // Nothing fails in the new one, so what the base broke off in is no matter.
+    assert_eq!(diff(&torn, &base, &[]).code, Some(0));
+}

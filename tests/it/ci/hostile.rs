@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use casdiag::parsers::ci::{FORMS, Form, How, Line, Moment, Place, read_lines};
+use casdiag::parsers::ci::{FORMS, Form, How, Line, Moment, Place, read_lines, sniff_file};
 use proptest::prelude::*;
 
 use super::case;
@@ -56,6 +56,8 @@ fn every_form_has_a_name_of_its_own_and_a_sample_that_it_claims_first() {
         .collect();
     claimed.sort();
     claimed.dedup();
+    // An exit code is told by the name of its file.
+    claimed.extend(sniff_file("a/exitcode.txt", b"1\n").map(|spec| spec.form));
     let elsewhere = [Form::TestFlowsRaw, Form::TestFlowsText, Form::TestFlowsPage];
     for spec in FORMS.iter().filter(|spec| !elsewhere.contains(&spec.form)) {
         assert!(claimed.contains(&spec.form), "{}", spec.name);

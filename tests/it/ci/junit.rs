@@ -168,8 +168,16 @@ fn maven_counts_every_rerun_and_here_each_test_counts_once() {
         counts(&run),
         pairs(&[("passed", 2), ("failed", 1), ("error", 1), ("skipped", 1)])
     );
-    let text = "its attributes count 12 tests (6 failures, 1 errors, 1 skipped)";
+    // Its attributes count each run of a test: three of the one that settles and of the one that never does.
+    let text = "its attributes count 9 tests (5 failures, 1 errors, 1 skipped)";
     assert!(run.remarks.iter().any(|it| it.text.starts_with(text)));
+    assert_eq!(run.faults, Vec::<String>::new(), "every failure is shown");
+    let sample = std::fs::read_to_string(case("others").join("TEST-com.example.LedgerTest.xml"));
+    let more = sample.unwrap().replace("failures=\"5\"", "failures=\"6\"");
+    assert_eq!(
+        of(more.as_bytes()).faults,
+        ["its attributes count 6 failures and 1 errors, its cases show 6"]
+    );
     assert_eq!((run.retries.failed, run.retries.passed_after), (4, 1));
     let failed = leaf(&run, "copies");
     assert_eq!(

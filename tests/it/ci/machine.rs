@@ -2,7 +2,7 @@
 
 use casdiag::parsers::ci::{EventKind, Reading};
 
-use super::{case, read};
+use super::{case, ci, read};
 
 fn told(reading: &Reading) -> Vec<(EventKind, &str)> {
     reading
@@ -81,6 +81,27 @@ fn a_process_that_says_that_it_dies_is_told() {
     assert_eq!(reading.events.len(), 1);
     assert_eq!(reading.events[0].kind, EventKind::ServerDied);
     assert!(reading.events[0].text.contains("heap-use-after-free"));
+}
+
+#[test]
+fn what_a_machine_says_is_told_without_tests_too() {
+    for (file, words) in [
+        ("dmesg.txt", "out-of-memory in clickhouse-serv"),
+        ("inspect.json", "out-of-memory in ca-soak-ch2-1"),
+        ("ps.txt", "killed in ca-soak-ch2-1"),
+    ] {
+        let path = case("machine").join(file);
+        let ran = ci(&path, &[]);
+        assert!(ran.out.contains(&format!("event: {words}")), "{}", ran.out);
+        assert_eq!(ran.code, Some(3), "no results of tests: {}", ran.err);
+        for format in ["markdown", "html", "github"] {
+            let out = ci(&path, &["--format", format]).out;
+            assert!(
+                out.contains("out-of-memory") || out.contains("killed"),
+                "{format}: {out}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Test results: readers against what the tools that wrote the sources say themselves.
 
 mod actions;
+mod codes;
 mod command;
 mod compare;
 mod flow;
@@ -16,6 +17,7 @@ mod said;
 mod soak;
 mod testflows;
 mod ties;
+mod whole;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};

@@ -156,8 +156,12 @@ fn a_verdict_of_the_ha_soak_is_a_round_that_failed() {
         "worker never logged a fresh rejoin after the failover (pre=18 post=18)"
     );
     assert_eq!(
-        (run.attributes["rounds"].as_str(), run.exit_code),
-        ("19", Some(1))
+        (run.attributes["rounds"].as_str(), run.result.as_deref()),
+        ("19", Some("FAIL"))
+    );
+    assert_eq!(
+        run.exit_code, None,
+        "its harness prints a verdict and no code"
     );
     assert_eq!(reading.events[0].kind, EventKind::Unreachable);
 }

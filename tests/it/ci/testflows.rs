@@ -307,3 +307,46 @@ fn a_lost_message_is_noticed_by_the_numbers_of_its_test() {
         "{texts:?}"
     );
 }
+
+#[test]
+fn of_very_many_tests_that_run_the_innermost_are_told() {
+    let mut flow = super::flow::Flow::new(1_788_220_800.0);
+    let mut root = flow.root("suite");
+    for at in 0..49_999 {
+        let mut feature = flow.begin(&mut root, &format!("f{at}"), "Suite", "Feature");
+        flow.begin(&mut feature, "scenario", "Test", "Scenario");
+    }
+    let folder = Folder::with("raw.log", flow.text);
+    let running = run(&folder.path().join("raw.log")).running;
+    assert_eq!(running.len(), 20_000);
+    for (at, test) in running.iter().enumerate() {
+        let is_scenario = test.name.ends_with("/scenario");
+        assert_eq!(
+            (test.is_innermost, is_scenario),
+            (is_scenario, at > 0 && at % 2 == 0)
+        );
+    }
+}
+
+#[test]
+fn of_very_many_tests_that_a_report_begins_those_that_did_not_end_run() {
+    let starts = (0..20_000).map(|at| format!("➤ Mar 14,2026 23:31:49 /s/t{at}\n"));
+    let ends = (0..20_000).filter(|at| at % 2 == 0);
+    let ends = ends.map(|at| format!("✔ 1s [ OK ] /s/t{at}\n"));
+    let again =
+        "➤ Mar 14,2026 23:31:49 /s/t1\n➤ Mar 14,2026 23:31:49 /s/t1/below\n✔ 1s [ OK ] /s/t1\n";
+    let text: Vec<String> = starts.chain(ends).chain([again.to_owned()]).collect();
+    let folder = Folder::with("stdout.log.txt", text.concat());
+    let running = run(&folder.path().join("stdout.log.txt")).running;
+    let names: Vec<&str> = running.iter().map(|test| test.name.as_str()).collect();
+    let odd = (0..20_000).filter(|at| at % 2 == 1);
+    let mut right: Vec<String> = odd.map(|at| format!("/s/t{at}")).collect();
+    right.push("/s/t1/below".to_owned());
+    assert_eq!(names, right);
+    let outer: Vec<&str> = running
+        .iter()
+        .filter(|test| !test.is_innermost)
+        .map(|test| test.name.as_str())
+        .collect();
+    assert_eq!(outer, ["/s/t1"]);
+}

@@ -21,6 +21,7 @@ use super::super::model::{
     Event, EventKind, Incomplete, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, TestRun, bounded,
 };
 use super::super::{Digest, FORMS, Form, How, Line, LineReader, Reading, Spec};
+use super::course::{Course, Told, fails, names_action};
 use super::unstamp::{job_line, plain};
 
 /// Events that are kept of a job.
@@ -75,7 +76,15 @@ struct Job {
     exit_code: Option<i64>,
     /// What the log says of how the step ended: the first of what ended it.
     ending: Option<Event>,
+    /// The first error that the step marked and that need not have ended it.
+    marked: Option<Event>,
+    /// Whether the step is a script: only of those a log says by what exit code they failed.
+    is_script: bool,
     is_stopped: bool,
+    /// Whether each line names its step.
+    has_columns: bool,
+    /// How far the job itself came.
+    course: Course,
     told: Vec<&'static str>,
     /// Commands that `retry.sh` repeats, and how often each was seen.
     repeated: BTreeMap<String, u64>,
@@ -145,6 +154,13 @@ impl LineReader for Job {
 
     fn finish(mut self: Box<Self>) -> Reading {
         self.end_step();
+        // Where each line names its step, files of single steps were put together, and some may have been missing.
+        let course = std::mem::take(&mut self.course);
+        let unfinished = course.finish(&self.runs, !self.has_columns);
+        self.runs.extend(unfinished.map(|mut run| {
+            run.part.clone_from(&self.name);
+            run
+        }));
         for (command, count) in std::mem::take(&mut self.repeated) {
             if count > 1 {
                 self.attribute(&format!("tries of {command}"), &count.to_string());
@@ -175,6 +191,7 @@ impl LineReader for Job {
 impl Job {
     /// The job and the step that stand in front of the stamp.
     fn columns(&mut self, job: &str, step: &str) {
+        self.has_columns = true;
         if job != self.name || step != self.step {
             self.end_step();
             self.name = bounded(job, NAME_BYTES_MAX);
@@ -197,7 +214,10 @@ impl Job {
             }
             "endgroup" => {
                 self.counts.ended_groups += 1;
-                self.group = None;
+                // An action without inputs has an empty group.
+                if let Some(title) = self.group.take().filter(|it| names_action(it)) {
+                    self.begin_step(&format!("Run {title}"));
+                }
             }
             "error" => {
                 self.counts.errors += 1;
@@ -215,22 +235,31 @@ impl Job {
         let code = text
             .strip_prefix("Process completed with exit code ")
             .and_then(|it| it.trim_end_matches('.').parse::<i64>().ok());
-        self.exit_code = code.or(self.exit_code);
+        // What is asked to end because its job is cancelled did not fail.
+        let is_cancelled = code == Some(CANCELLED);
+        self.exit_code = code.filter(|_| !is_cancelled).or(self.exit_code);
         // 128 and the number of the signal: SIGKILL and SIGTERM.
-        self.is_stopped |= matches!(code, Some(137 | 143))
+        self.is_stopped |= matches!(code, Some(137 | CANCELLED))
             || matches!(
                 kind,
                 EventKind::Cancelled | EventKind::TimedOut | EventKind::RunnerLost
             );
         self.event(kind, text, line);
-        let is_ending = !matches!(kind, EventKind::Annotation | EventKind::NoSpace);
+        let ends = if is_cancelled {
+            EventKind::Cancelled
+        } else {
+            kind
+        };
         let known = self.ending.as_ref().map(|ending| ending.kind);
-        if is_ending && known.is_none_or(|known| known == EventKind::Cancelled) {
-            self.ending = Some(self.made(kind, text, line));
+        if kind == EventKind::Annotation {
+            let made = self.made(kind, text, line);
+            self.marked.get_or_insert(made);
+        } else if known.is_none_or(|known| known == EventKind::Cancelled) {
+            self.ending = Some(self.made(ends, text, line));
         }
         match code {
             Some(137) => self.event(EventKind::Killed, text, line),
-            Some(143) => self.event(EventKind::Cancelled, text, line),
+            Some(CANCELLED) => self.event(EventKind::Cancelled, text, line),
             _ => {}
         }
     }
@@ -254,15 +283,22 @@ impl Job {
     }
 
     fn plain_line(&mut self, text: &str, line: &Line<'_>, is_script: bool) {
+        if let Some(told) = Told::of(text) {
+            let event = self.made(EventKind::Infrastructure, text, line);
+            self.course.take(told, event);
+        }
         let heads_step = text.starts_with("shell: ") || text == "with:" || text == "env:";
         if heads_step && let Some(title) = self.group.take() {
             self.begin_step(&format!("Run {title}"));
+            self.is_script = text.starts_with("shell: ");
         } else if text == "Post job cleanup." {
             self.begin_step("Post job cleanup");
         } else if text == "Cleaning up orphan processes" {
             self.begin_step("Complete job");
         } else if let Some(name) = text.strip_prefix("Complete job name: ") {
-            self.name = bounded(name.trim(), NAME_BYTES_MAX);
+            if !self.has_columns {
+                self.name = bounded(name.trim(), NAME_BYTES_MAX);
+            }
             self.attribute("job", name.trim());
         } else if let Some(name) = text.strip_prefix("Runner name: ") {
             self.attribute("runner", name.trim().trim_matches('\''));
@@ -304,8 +340,13 @@ impl Job {
         }
     }
 
+    /// Begins a step by its first lines, unless each line names its step.
     fn begin_step(&mut self, name: &str) {
+        if self.has_columns {
+            return;
+        }
         self.end_step();
+        self.course.has_steps = true;
         self.step = bounded(name, NAME_BYTES_MAX);
     }
 
@@ -339,6 +380,8 @@ impl Job {
         self.runs.sort_by_key(|run: &TestRun| (run.place, run.form));
         self.exit_code = None;
         self.ending = None;
+        self.marked = None;
+        self.is_script = false;
         self.is_stopped = false;
         self.told.clear();
     }
@@ -346,41 +389,61 @@ impl Job {
     /// Gives the step's end to the runs of tests in it. Where none of them explains it, the last one did not end well; where
     /// there is none, the step itself is what failed.
     fn judge(&self, runs: &mut Vec<TestRun>) {
-        let Some(ending) = &self.ending else { return };
-        for run in runs.iter_mut() {
-            run.exit_code = run.exit_code.or(self.exit_code);
-        }
-        let fails =
-            |run: &TestRun| run.failing_leaves() > 0 || run.exit_code.is_some_and(|code| code != 0);
         let is_explained = runs.iter().any(fails);
-        if let Some(last) = runs.last_mut() {
-            if self.exit_code.is_some() && !is_explained {
-                last.exit_code = self.exit_code;
-            } else if self.exit_code.is_none() && ending.kind != EventKind::Cancelled {
-                last.faults.push(ending.text.clone());
+        let Some(ending) = &self.ending else {
+            // An action may mark errors and go on, or fail by them: its log does not say.
+            if let Some(marked) = self.marked.as_ref().filter(|_| !self.is_script)
+                && !is_explained
+            {
+                match runs.last_mut() {
+                    Some(last) => note(last, Incomplete::NoResult),
+                    None => runs.push(step(marked, Some(Incomplete::NoResult))),
+                }
             }
             return;
-        }
-        let mut run = TestRun::new(Form::ActionsLog);
-        "job".clone_into(&mut run.name);
-        run.place = ending.place;
-        run.exit_code = self.exit_code;
-        let result = if ending.kind == EventKind::Cancelled {
-            "cancelled"
-        } else {
-            "failure"
         };
+        let is_cancelled = ending.kind == EventKind::Cancelled && self.exit_code.is_none();
+        if let Some(code) = self.exit_code {
+            // The code is that of what failed in the step, and of what ran last where nothing did.
+            let last = runs.len().saturating_sub(1);
+            for (at, run) in runs.iter_mut().enumerate() {
+                if fails(run) || !is_explained && at == last {
+                    run.implied_code = run.exit_code.filter(|implied| *implied != code);
+                    run.exit_code = Some(code);
+                }
+            }
+        } else if let Some(last) = runs.last_mut() {
+            if is_cancelled {
+                note(last, Incomplete::Stopped);
+            } else {
+                last.faults.push(ending.text.clone());
+            }
+        }
+        if !runs.is_empty() {
+            return;
+        }
+        let mut run = step(ending, self.is_stopped.then_some(Incomplete::Stopped));
+        run.exit_code = self.exit_code;
+        let result = if is_cancelled { "cancelled" } else { "failure" };
         run.result = Some(result.to_owned());
-        if let Some(at) = ending.at {
-            run.note_moment(at);
-        }
-        if self.exit_code.is_none() {
-            run.faults
-                .extend((result == "failure").then(|| ending.text.clone()));
-        }
-        if self.is_stopped {
-            note(&mut run, Incomplete::Stopped);
+        if self.exit_code.is_none() && !is_cancelled {
+            run.faults.push(ending.text.clone());
         }
         runs.push(run);
     }
+}
+
+/// The exit code of a step that was asked to end: 128 and the number of SIGTERM.
+const CANCELLED: i64 = 143;
+
+/// A step without tests, by what is told of its end.
+pub(super) fn step(told: &Event, why: Option<Incomplete>) -> TestRun {
+    let mut run = TestRun::new(Form::ActionsLog);
+    "job".clone_into(&mut run.name);
+    run.place = told.place;
+    run.incomplete.extend(why);
+    if let Some(at) = told.at {
+        run.note_moment(at);
+    }
+    run
 }

@@ -9,8 +9,9 @@
 //! Lines are compared by a sum over them, not by names alone: the API gives a job's file under any name, and the names in a zip
 //! are cut and cleaned by whoever wrote it. Only the job's file is kept; the folder tells how its steps are called.
 
-use super::super::model::{Event, TestRun};
-use super::super::{Digest, Reading};
+use super::super::model::{Event, Incomplete, TestRun};
+use super::super::{Digest, Form, Reading};
+use super::course::fails;
 
 /// What is to be read of a file beside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,9 @@ enum Part {
     /// It is a step of the job at this place.
     Step(usize),
 }
+
+/// What happened before a job ran.
+const SYSTEM: &str = "system.txt";
 
 /// Leaves one reading of each line: readings of steps go into their job's, and of equal files the first stays.
 ///
@@ -72,7 +76,7 @@ fn step(files: &[(String, Reading)], at: usize) -> Part {
         return Part::Whole;
     };
     // What happened before the job ran is told here only.
-    let is_system = name == "system.txt";
+    let is_system = name == SYSTEM;
     if !is_system && !is_numbered(name) {
         return Part::Whole;
     }
@@ -142,6 +146,11 @@ fn name_steps(job: &mut Reading, step: Reading, title: &str) {
         }
     }
     let name = job.attributes.get("job").cloned().unwrap_or_default();
+    let part = if name.is_empty() {
+        title.to_owned()
+    } else {
+        format!("{name} / {title}")
+    };
     let is_same_run = |one: &TestRun, other: &TestRun| {
         one.form == other.form
             && one.name == other.name
@@ -150,11 +159,21 @@ fn name_steps(job: &mut Reading, step: Reading, title: &str) {
     };
     for run in &mut job.runs {
         if step.runs.iter().any(|it| is_same_run(it, run)) {
-            run.part = if name.is_empty() {
-                title.to_owned()
-            } else {
-                format!("{name} / {title}")
-            };
+            run.part.clone_from(&part);
+        }
+    }
+    // A step's file may say what the job's does not: that the step did not end well.
+    let is_of_step = format!("{title}.txt") != SYSTEM;
+    for mut run in step.runs {
+        if is_of_step && is_bad(&run) && !job.runs.iter().any(|it| is_same_run(it, &run)) {
+            run.part.clone_from(&part);
+            job.runs.push(run);
+        }
+    }
+    for mut event in step.events {
+        if !job.events.iter().any(|it| is_same_event(it, &event)) {
+            title.clone_into(&mut event.subject);
+            job.events.push(event);
         }
     }
     for (key, value) in step.attributes {
@@ -162,6 +181,12 @@ fn name_steps(job: &mut Reading, step: Reading, title: &str) {
             job.attributes.entry(key).or_insert(value);
         }
     }
+}
+
+/// Whether a run says of itself that it failed or is not told whole. Where a job ends is told by its own file.
+fn is_bad(run: &TestRun) -> bool {
+    let is_job = run.form == Form::ActionsLog && run.incomplete == [Incomplete::NoEnd];
+    !is_job && (fails(run) || !run.faults.is_empty() || !run.is_complete())
 }
 
 #[cfg(test)]

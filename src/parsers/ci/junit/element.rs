@@ -3,7 +3,7 @@
 use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
 
-use super::super::model::{Moment, Place};
+use super::super::model::{MESSAGE_BYTES_MAX, Moment, Place, bounded};
 
 /// What an element under a case says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,51 @@ impl Element {
             "testsuite" => Self::Suite,
             "testcase" => Self::Case,
             other => verdict(other).map_or(Self::Other, Self::Verdict),
+        }
+    }
+}
+
+/// Errors of suites and of none of their cases that are kept.
+const SUITE_ERRORS_MAX: usize = 20;
+
+/// Errors of suites and of none of their cases: such a suite did not run as it should.
+#[derive(Debug, Default)]
+pub(super) struct SuiteErrors {
+    /// The one that is being read: its message, and what stands in the element.
+    open: Option<(String, String)>,
+    /// What they say, each with its suite.
+    pub(super) said: Vec<String>,
+}
+
+impl SuiteErrors {
+    pub(super) fn begin(&mut self, tag: &BytesStart<'_>) {
+        let message = attribute(tag, "message").or_else(|| attribute(tag, "type"));
+        self.open = Some((message.unwrap_or_default(), String::new()));
+    }
+
+    /// Takes text, if it stands in such an element.
+    pub(super) fn text(&mut self, text: &str) {
+        if let Some((_, into)) = &mut self.open {
+            let room = MESSAGE_BYTES_MAX.saturating_sub(into.len());
+            into.push_str(&text[..text.floor_char_boundary(room)]);
+        }
+    }
+
+    pub(super) fn end(&mut self, suite: Option<&String>) {
+        let Some((message, text)) = self.open.take() else {
+            return;
+        };
+        let mut lines = text.lines().map(str::trim);
+        let said = match message.trim() {
+            "" => lines.find(|line| !line.is_empty()).unwrap_or_default(),
+            message => message,
+        };
+        let suite = suite.filter(|name| !name.is_empty());
+        let what = suite.map_or_else(String::new, |name| format!(" {name}"));
+        let colon = if said.is_empty() { "" } else { ": " };
+        if self.said.len() < SUITE_ERRORS_MAX {
+            let text = format!("an error of the suite{what}{colon}{said}");
+            self.said.push(bounded(&text, MESSAGE_BYTES_MAX));
         }
     }
 }
@@ -119,40 +164,4 @@ pub(super) fn number(tag: &BytesStart<'_>, name: &str) -> Option<f64> {
         .parse()
         .ok()
         .filter(|it: &f64| it.is_finite() && *it >= 0.0)
-}
-
-/// Counts that a suite states.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Stated {
-    pub(super) tests: u64,
-    pub(super) failures: u64,
-    pub(super) errors: u64,
-    pub(super) skipped: u64,
-}
-
-impl Stated {
-    /// Failures and errors.
-    pub(super) fn failed(&self) -> u64 {
-        self.failures.saturating_add(self.errors)
-    }
-}
-
-/// Adds what the attributes of an element count, if they do.
-pub(super) fn sum(stated: &mut Option<Stated>, tag: &BytesStart<'_>) {
-    let count = |name: &str| attribute(tag, name).and_then(|it| it.trim().parse::<u64>().ok());
-    let failed = [count("failures"), count("errors")];
-    if count("tests").is_none() && failed.iter().all(Option::is_none) {
-        return;
-    }
-    let stated = stated.get_or_insert_with(Stated::default);
-    let skipped = count("skipped").or_else(|| count("skips")).unwrap_or(0);
-    let skipped = skipped.saturating_add(count("disabled").unwrap_or(0));
-    for (to, one) in [
-        (&mut stated.tests, count("tests").unwrap_or(0)),
-        (&mut stated.failures, failed[0].unwrap_or(0)),
-        (&mut stated.errors, failed[1].unwrap_or(0)),
-        (&mut stated.skipped, skipped),
-    ] {
-        *to = to.saturating_add(one);
-    }
 }

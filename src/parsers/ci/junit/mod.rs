@@ -14,6 +14,7 @@
 mod decode;
 mod element;
 mod slim;
+mod stated;
 
 use std::io::BufRead;
 
@@ -30,8 +31,9 @@ use super::model::{
 use super::moments::{after, iso};
 use super::{Form, Reading};
 use decode::Decoded;
-use element::{Element, Open, Stated, Verdict, attribute, node_id, number, outcome, sum};
+use element::{Element, Open, SuiteErrors, Verdict, attribute, node_id, number, outcome};
 use slim::{Slim, TEXT_BYTES_MAX};
+use stated::{Shown, Stated, compare, counts_assertions, sum};
 
 /// How deep elements may stand in each other; what is deeper is passed over, and said to be.
 const DEPTH_MAX: usize = 1_000_000;
@@ -142,11 +144,12 @@ struct Report {
     case: Option<Open>,
     /// What the element being read says, if its text is wanted.
     verdict: Option<Verdict>,
+    of_suites: SuiteErrors,
     stated: Option<Stated>,
     /// What the outermost element states of all suites.
     stated_in_all: Option<Stated>,
-    /// Elements that say that a test failed, tries that were repeated among them.
-    failures: u64,
+    /// What its elements show, to compare it with what its attributes count.
+    shown: Shown,
     first: Option<Moment>,
     last: Option<Moment>,
     seconds: Option<f64>,
@@ -203,6 +206,12 @@ impl Report {
             Element::Verdict(verdict) if self.open.last() == Some(&Element::Case) => {
                 self.judge(verdict, tag);
             }
+            Element::Verdict(Verdict::Failure | Verdict::Error)
+                if matches!(self.open.last(), Some(Element::Suite | Element::Suites)) =>
+            {
+                self.shown.failures += 1;
+                self.of_suites.begin(tag);
+            }
             Element::Verdict(_) | Element::Other => {}
         }
     }
@@ -211,6 +220,7 @@ impl Report {
         let name = attribute(tag, "name").unwrap_or_default();
         self.place.get_or_insert(place);
         self.is_pytest |= name == "pytest" || name == "pytest tests";
+        self.shown.counts_apart |= self.is_pytest || counts_assertions(tag);
         self.is_nextest |= name == "nextest-run" || attribute(tag, "uuid").is_some();
         self.cases.joins = self.is_pytest;
         if self.name.is_empty() {
@@ -254,6 +264,7 @@ impl Report {
 
     fn begin(&mut self, tag: &BytesStart<'_>, place: Place) {
         self.close_case();
+        self.shown.cases += 1;
         let text = |name: &str| bounded(&attribute(tag, name).unwrap_or_default(), NAME_BYTES_MAX);
         let parameter = match (text("value_param"), text("type_param")) {
             (value, _) if !value.is_empty() => format!(" ({value})"),
@@ -273,7 +284,7 @@ impl Report {
     }
 
     fn judge(&mut self, verdict: Verdict, tag: &BytesStart<'_>) {
-        self.failures += u64::from(verdict != Verdict::Skipped);
+        self.shown.failures += u64::from(verdict != Verdict::Skipped);
         let Some(case) = &mut self.case else { return };
         if verdict == Verdict::Rerun {
             case.reruns += 1;
@@ -298,6 +309,7 @@ impl Report {
     }
 
     fn text(&mut self, text: &str) {
+        self.of_suites.text(text);
         if let (Some(_), Some(case)) = (self.verdict, &mut self.case) {
             let is_inner = matches!(self.open.last(), Some(Element::Verdict(_)));
             let (into, most) = match case.others.last_mut() {
@@ -322,7 +334,10 @@ impl Report {
                     self.suites.pop();
                 }
             }
-            Element::Verdict(_) => self.verdict = None,
+            Element::Verdict(_) => {
+                self.verdict = None;
+                self.of_suites.end(self.suites.last());
+            }
             Element::Suites | Element::Other => {}
         }
     }
@@ -389,6 +404,7 @@ impl Report {
     fn finish(mut self, end: Ended) -> TestRun {
         let is_open = !self.open.is_empty() || self.deeper > 0;
         self.close_case();
+        self.of_suites.end(self.suites.last());
         let mut run = TestRun::new(Form::JUnit);
         run.name = if self.is_pytest {
             "pytest".to_owned()
@@ -441,22 +457,8 @@ impl Report {
 
     /// Says how cases were read where they can be read in two ways.
     fn explain(&mut self, run: &mut TestRun) {
-        if let Some(it) = self.stated.filter(|it| it.tests != self.cases.len() as u64) {
-            let text = format!(
-                "its attributes count {} tests ({} failures, {} errors, {} skipped): reruns and failures of teardown apart; each test counts once here",
-                it.tests, it.failures, it.errors, it.skipped
-            );
-            run.remark(RemarkKind::Reading, text, Place::default());
-        }
-        // A writer may count its reruns among the failures, so those elements count as well.
-        let stated = [self.stated, self.stated_in_all].into_iter().flatten();
-        let stated = stated.max_by_key(Stated::failed);
-        if let Some(it) = stated.filter(|it| it.failed() > self.failures) {
-            run.faults.push(format!(
-                "its attributes count {} failures and {} errors, its cases show {}",
-                it.failures, it.errors, self.failures
-            ));
-        }
+        self.shown.tests = self.cases.len() as u64;
+        compare([self.stated, self.stated_in_all], &self.shown, run);
         if self.is_pytest {
             let reruns = self.cases.repeated_passes();
             if reruns > 0 {
@@ -466,8 +468,16 @@ impl Report {
                 run.remark(RemarkKind::Reading, text, Place::default());
             }
         }
+        run.faults.append(&mut self.of_suites.said);
         if self.cases.len() == 0 && run.is_complete() {
-            run.remark(RemarkKind::Reading, "no test ran", Place::default());
+            // pytest ends such a session with exit code 5; other tools pass it.
+            let kind = if self.is_pytest {
+                run.faults.push("no test ran".to_owned());
+                RemarkKind::Reading
+            } else {
+                RemarkKind::NotTrusted
+            };
+            run.remark(kind, "no test ran", Place::default());
         }
     }
 }

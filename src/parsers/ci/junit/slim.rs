@@ -135,11 +135,12 @@ impl<R: Read> Slim<R> {
             Place::TagRest(quote) => self.in_rest(byte, quote),
             Place::Section(brackets) => self.in_section(byte, brackets),
             Place::Comment(dashes) => match byte {
-                b'>' if dashes >= 2 => self.enter(Place::Text),
+                // The text goes on, and so does its length.
+                b'>' if dashes >= 2 => self.place = Place::Text,
                 b'-' => self.place = Place::Comment(dashes + 1),
                 _ => self.place = Place::Comment(0),
             },
-            Place::Instruction(true) if byte == b'>' => self.enter(Place::Text),
+            Place::Instruction(true) if byte == b'>' => self.place = Place::Text,
             Place::Instruction(_) => self.place = Place::Instruction(byte == b'?'),
             Place::Refused => {}
         }
@@ -309,6 +310,14 @@ mod tests {
         let text = slim(&format!("<a b='{long}' c='1'>{long}<![CDATA[{long}]]></a>"));
         assert!(text.len() < 3 * TEXT_BYTES_MAX + 100);
         assert!(text.contains("é' c='1'>é") && text.ends_with("é]]></a>"));
+        // What is left out of a text does not begin it anew.
+        for aside in ["<!-- -->", "<?x y?>"] {
+            let text = format!("{}{aside}", "x".repeat(TEXT_BYTES_MAX)).repeat(10);
+            assert_eq!(
+                slim(&format!("<a>{text}</a>")).len(),
+                TEXT_BYTES_MAX + "<a></a>".len()
+            );
+        }
         let many = " a='>'".repeat(TAG_BYTES_MAX / 4);
         let text = slim(&format!("<a{many}/><b/>"));
         assert!(text.len() < TAG_BYTES_MAX + 100 && text.ends_with("/><b/>"));

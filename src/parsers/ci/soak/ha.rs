@@ -93,7 +93,6 @@ impl HaSoak {
             if round(what).is_none() {
                 self.is_ended = true;
                 run.result.get_or_insert_with(|| word.to_owned());
-                run.exit_code.get_or_insert(0);
             } else {
                 run.count("round", word);
             }
@@ -101,7 +100,6 @@ impl HaSoak {
         }
         self.is_ended = true;
         run.result = Some(word.to_owned());
-        run.exit_code = Some(1);
         run.count("round", word);
         let (round, what) = match what.split_once(": ") {
             Some((round, what)) if round.starts_with("round ") => (round, what),

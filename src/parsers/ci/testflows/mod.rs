@@ -17,6 +17,8 @@ pub(super) mod flags {
     pub(crate) const SKIP: u64 = 1 << 2;
     /// A try that is repeated until it passes, or below one.
     pub(crate) const RETRY: u64 = 1 << 42;
+    /// In a try within a try: its failures are summed up as `Retried`.
+    pub(crate) const NESTED_RETRY: u64 = 1 << 43;
 }
 
 /// The level that a test is counted at, by its type and subtype: the first that fits.

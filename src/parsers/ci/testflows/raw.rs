@@ -4,11 +4,11 @@
 //! a fixed order, and the text only where it may name a table. Memory holds the tests that run and those that failed.
 
 use crate::record::split_lines;
-use std::collections::BTreeSet;
 
+use super::above::{all_above, parent, parents};
 use super::flags;
 use super::message::{Head, Message, START, head, message_text};
-use super::tests_open::{Open, OpenTests, parent};
+use super::tests_open::{Open, OpenTests};
 use crate::parsers::ci::model::{
     Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Mentions, Moment, NAME_BYTES_MAX,
     Place, RemarkKind, TestRun, Unstable, bounded,
@@ -260,7 +260,9 @@ impl Raw {
             return;
         }
         let (level, class) = (message.level(), Class::of(outcome));
-        self.run.count(level, outcome);
+        let is_retried = class.is_failing() && message.has(flags::NESTED_RETRY);
+        let word = if is_retried { "Retried" } else { outcome };
+        self.run.count(level, word);
         if parent(id).is_none() {
             self.run.result = Some(outcome.to_owned());
             self.root_seconds = Some(message.message_rtime);
@@ -378,8 +380,7 @@ impl Raw {
     /// The innermost feature that a test lies in, or else suite, by what runs; else what its name says.
     fn feature(&mut self, id: &[u8], leaf: &Leaf) -> String {
         let mut suite = None;
-        let mut at = id;
-        while let Some(above) = parent(at) {
+        for above in parents(id) {
             if let Some(open) = self.open.get(above)
                 && open.is_suite
             {
@@ -388,7 +389,6 @@ impl Raw {
                 }
                 suite.get_or_insert_with(|| open.name.clone());
             }
-            at = above;
         }
         suite.unwrap_or_else(|| {
             let above = leaf.name.rsplit_once('/');
@@ -428,16 +428,7 @@ impl Raw {
 
     /// A test that ended before one below it failed is no leaf.
     fn settle_leaves(&mut self) {
-        let mut above: BTreeSet<&[u8]> = BTreeSet::new();
-        for id in &self.failing {
-            let mut id: &[u8] = id;
-            while let Some(next) = parent(id) {
-                if !above.insert(next) {
-                    break;
-                }
-                id = next;
-            }
-        }
+        let above = all_above(self.failing.iter().map(|id| &**id));
         self.run
             .leaves
             .retain(|leaf| !above.contains(leaf.id.as_bytes()));

@@ -86,8 +86,16 @@ pub(super) fn unstable(line: &str) -> Option<Unstable> {
 
 /// Whether a name is that of a try, which is in no list of failing tests.
 pub(super) fn is_try(name: &str) -> bool {
-    let last = name.rsplit('/').next().unwrap_or_default();
-    let number = last.strip_prefix("try #");
+    name.rsplit('/').next().is_some_and(names_try)
+}
+
+/// Whether a name is that of something in a try, which is in no list of failing tests either.
+pub(super) fn is_in_try(name: &str) -> bool {
+    name.rsplit('/').skip(1).any(names_try)
+}
+
+fn names_try(part: &str) -> bool {
+    let number = part.strip_prefix("try #");
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
@@ -116,6 +124,9 @@ mod tests {
             Some("/ledger/copy segment")
         );
         assert_eq!(result("✘ no time [ Fail ] /a"), None);
+        let names = ["/a/try #0", "/a/try #0/b", "/a/try #x", "/a/b"];
+        assert_eq!(names.map(is_try), [true, false, false, false]);
+        assert_eq!(names.map(is_in_try), [false, true, false, false]);
         assert_eq!(
             plain("\u{1b}[31m✘\u{1b}[0m 1s [ Fail ] /a"),
             "✘ 1s [ Fail ] /a"

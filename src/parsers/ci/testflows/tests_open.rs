@@ -1,8 +1,11 @@
-//! The tests that have begun and not ended, by id: all the state that a log of any length needs.
+//! The tests that have begun and not ended, by id or by name: all the state that a log of any length needs.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::parsers::ci::model::{Mentions, Moment, Place, Running};
+use super::above::{all_above, parents};
+use crate::parsers::ci::model::{KEPT_MAX, Mentions, Moment, Place, Running};
 use crate::parsers::ci::statements;
 
 /// How long a statement may go on over several messages.
@@ -134,10 +137,7 @@ impl OpenTests {
 
     /// The nearest test above an id that runs.
     pub(super) fn above(&mut self, id: &[u8]) -> Option<&mut Open> {
-        let mut id = parent(id)?;
-        while !self.by_id.contains_key(id) {
-            id = parent(id)?;
-        }
+        let id = parents(id).find(|above| self.by_id.contains_key(*above))?;
         self.get(id)
     }
 
@@ -172,10 +172,8 @@ impl OpenTests {
     pub(super) fn running(self) -> Vec<Running> {
         let mut open: Vec<Open> = self.slots.into_iter().flatten().collect();
         open.sort_by_key(|test| test.place);
-        let innermost: Vec<bool> = open
-            .iter()
-            .map(|test| !open.iter().any(|other| is_below(&other.id, &test.id)))
-            .collect();
+        let above = all_above(open.iter().map(|test| &*test.id));
+        let innermost: Vec<bool> = open.iter().map(|test| !above.contains(&*test.id)).collect();
         open.into_iter()
             .zip(innermost)
             .map(|(test, is_innermost)| Running {
@@ -194,14 +192,71 @@ impl OpenTests {
     }
 }
 
-/// Whether one id lies below another.
-pub(super) fn is_below(id: &[u8], above: &[u8]) -> bool {
-    id.strip_prefix(above)
-        .is_some_and(|rest| rest.starts_with(b"/"))
+/// Tests that began in a report that names them by name alone, of which several may have the same.
+#[derive(Debug, Default)]
+pub(super) struct Begun {
+    /// By the order in which they began.
+    tests: BTreeMap<u64, Running>,
+    by_name: FxHashMap<String, Vec<u64>>,
+    next: u64,
 }
 
-/// The id that this one is a child of.
-pub(super) fn parent(id: &[u8]) -> Option<&[u8]> {
-    let at = memchr::memrchr(b'/', id)?;
-    (at > 0).then(|| &id[..at])
+impl Begun {
+    /// Begins a test, unless as many run as are kept.
+    pub(super) fn begin(&mut self, name: &str, place: Place) {
+        if self.tests.len() >= KEPT_MAX {
+            return;
+        }
+        let test = Running {
+            name: name.to_owned(),
+            level: "test".to_owned(),
+            began: None,
+            is_innermost: true,
+            place,
+        };
+        self.tests.insert(self.next, test);
+        self.by_name
+            .entry(name.to_owned())
+            .or_default()
+            .push(self.next);
+        self.next += 1;
+    }
+
+    /// Ends the test of a name that began last.
+    pub(super) fn end(&mut self, name: &str) {
+        let Some(begun) = self.by_name.get_mut(name) else {
+            return;
+        };
+        if let Some(last) = begun.pop() {
+            self.tests.remove(&last);
+        }
+        if begun.is_empty() {
+            self.by_name.remove(name);
+        }
+    }
+
+    /// Whether a test of this name runs.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// The names of running tests that begin so.
+    pub(super) fn beginning(&self, start: &str) -> Vec<&str> {
+        let names = self.tests.values().map(|test| test.name.as_str());
+        names.filter(|name| name.starts_with(start)).collect()
+    }
+
+    /// What runs at the end, in the order in which it began.
+    pub(super) fn running(self) -> Vec<Running> {
+        let mut tests: Vec<Running> = self.tests.into_values().collect();
+        let above = all_above(tests.iter().map(|test| test.name.as_bytes()));
+        let innermost: Vec<bool> = tests
+            .iter()
+            .map(|test| !above.contains(test.name.as_bytes()))
+            .collect();
+        for (test, is_innermost) in tests.iter_mut().zip(innermost) {
+            test.is_innermost = is_innermost;
+        }
+        tests
+    }
 }

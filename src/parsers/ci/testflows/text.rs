@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::above::{Above, repeated};
-use super::shapes::{is_try, listed, plain, result, started, unstable};
+use super::above::{Above, all_above, repeated};
+use super::shapes::{is_in_try, is_try, listed, plain, result, started, unstable};
+use super::tests_open::Begun;
 use super::{seconds, totals_line};
+use crate::parsers::ci::case::note;
 use crate::parsers::ci::model::{
-    Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Moment, Place, RemarkKind, Running,
-    TestRun, Total,
+    Class, Duration, FailingTest, Incomplete, KnownFail, Leaf, Moment, Place, RemarkKind, TestRun,
+    Total,
 };
 use crate::parsers::ci::moments::after;
 use crate::parsers::ci::{Form, KEPT_MAX, Line, LineReader, Reading, python};
@@ -69,9 +71,9 @@ struct Report {
     known_listed: Vec<KnownFail>,
     /// Whether lines belong to the last of `said`, or of `known`.
     below: Below,
-    /// Results of lines by word: what is known where no totals are.
-    results: BTreeMap<String, u64>,
-    running: Vec<Running>,
+    /// Results of lines by level and word: what is known where no totals are.
+    results: BTreeMap<(&'static str, String), u64>,
+    running: Begun,
     started: bool,
     ended: bool,
     any: bool,
@@ -89,6 +91,9 @@ impl LineReader for Report {
         let text = line.text();
         let text = plain(&text);
         if let Some((time, word, name)) = result(&text) {
+            if line.is_cut && self.started && !self.running.has(name) {
+                return self.cut(word, name);
+            }
             return self.result(time, word, name, line);
         }
         if text.starts_with([' ', '\t']) || text.trim().is_empty() {
@@ -98,14 +103,8 @@ impl LineReader for Report {
         if let Some(name) = started(&text) {
             self.any = true;
             self.started = true;
-            if self.running.len() < KEPT_MAX {
-                self.running.push(Running {
-                    name: name.to_owned(),
-                    level: "test".to_owned(),
-                    began: None,
-                    is_innermost: true,
-                    place: line.place,
-                });
+            if !line.is_cut {
+                self.running.begin(name, line.place);
             }
         } else if let Some((time, word, name, reason)) = listed(&text) {
             self.any = true;
@@ -136,7 +135,7 @@ impl Report {
             known_listed: Vec::new(),
             below: Below::Nothing,
             results: BTreeMap::new(),
-            running: Vec::new(),
+            running: Begun::default(),
             started: false,
             ended: false,
             any: false,
@@ -158,16 +157,17 @@ impl Report {
             name.clone_into(&mut self.run.name);
             self.run.result = Some(word.to_owned());
         }
-        if self.results.len() < 100 || self.results.contains_key(word) {
-            *self.results.entry(word.to_owned()).or_default() += 1;
+        let key = (if is_try(name) { "retry" } else { "test" }, word.to_owned());
+        if self.results.len() < 100 || self.results.contains_key(&key) {
+            *self.results.entry(key).or_default() += 1;
         }
-        if let Some(at) = self.running.iter().rposition(|test| test.name == name) {
-            self.running.remove(at);
-        }
+        self.running.end(name);
         self.below = Below::Nothing;
         if is_try(name) {
             self.run.retries.tries += 1;
             self.run.retries.failed += u64::from(Class::of(word).is_failing());
+        } else if is_in_try(name) {
+            // What fails in a try is that try's failure.
         } else if word.starts_with('X') && self.known.len() < KEPT_MAX {
             self.below = Below::Known;
             self.known.push(known(word, name, None, place));
@@ -179,6 +179,18 @@ impl Report {
             } else {
                 self.run.count_unlisted("test", 1, u64::from(is_leaf));
             }
+        }
+    }
+
+    /// A result whose line breaks off in the name: that of one of the tests that run, if it is not known of which.
+    fn cut(&mut self, word: &str, name: &str) {
+        note(&mut self.run, Incomplete::CutLine);
+        let names = self.running.beginning(name);
+        let is_test = |name: &&str| !is_try(name) && !is_in_try(name);
+        if Class::of(word).is_failing() && !names.is_empty() && names.iter().all(is_test) {
+            self.run.faults.push(format!(
+                "a test ended with {word}, and its name is cut: {name}…"
+            ));
         }
     }
 
@@ -278,10 +290,8 @@ impl Report {
         }
         if !has_totals {
             let results = std::mem::take(&mut self.results);
-            for (word, count) in results {
-                for _ in 0..count {
-                    self.run.count("test", &word);
-                }
+            for ((level, word), count) in results {
+                self.run.count_many(level, &word, count);
             }
             let said =
                 "without a line of totals; tests of all levels above steps are counted together";
@@ -290,20 +300,10 @@ impl Report {
         }
         if !self.ended {
             self.run.incomplete.push(Incomplete::NoEnd);
-            if !self.running.is_empty() {
+            self.run.running = self.running.running();
+            if !self.run.running.is_empty() {
                 self.run.incomplete.push(Incomplete::TestsRunning);
             }
-            let names: Vec<String> = self
-                .running
-                .iter()
-                .map(|test| format!("{}/", test.name))
-                .collect();
-            for test in &mut self.running {
-                test.is_innermost = !names.iter().any(|name| {
-                    name.len() > test.name.len() + 1 && name.starts_with(&format!("{}/", test.name))
-                });
-            }
-            self.run.running = self.running;
         }
         Reading {
             runs: vec![self.run],
@@ -324,19 +324,11 @@ impl Report {
 
     /// Tells leaves by their names: no other failing test's name goes on where a leaf's ends.
     fn leaves(&mut self, failing: Vec<Said>) {
-        let mut above: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
-        for said in &failing {
-            let mut name = said.name.as_str();
-            while let Some((parent, _)) = name.rsplit_once('/') {
-                if !above.insert(parent.to_owned()) {
-                    break;
-                }
-                name = parent;
-            }
-        }
+        let above = all_above(failing.iter().map(|said| said.name.as_bytes()));
+        let leaves = failing.iter().map(|it| !above.contains(it.name.as_bytes()));
+        let leaves: Vec<bool> = leaves.collect();
         let mut parents = Vec::new();
-        for said in failing {
-            let is_leaf = !above.contains(&said.name);
+        for (said, is_leaf) in failing.into_iter().zip(leaves) {
             if said.name.rfind('/') == Some(0) && self.run.name.is_empty() {
                 self.run.name.clone_from(&said.name);
                 self.run.result = Some(said.outcome.clone());
