@@ -4,8 +4,8 @@
 mod segment;
 
 use casdiag::parsers::wal::{
-    Algorithm, Chain, Covers, Declaration, EndMark, Endian, Field, FieldKind, Format, Measure,
-    Pinned, Step,
+    Algorithm, Chain, Context, Covers, Declaration, EndMark, Endian, Field, FieldKind, Format,
+    Measure, Pinned, Step,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -89,10 +89,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&bits, bytes)) = bytes.split_first() else {
         return;
     };
-    segment::read(
-        &Format::Declared(Box::new(declaration(bits))),
-        bytes,
-        true,
-        false,
-    );
+    let context = Context {
+        size: bytes.len() as u64,
+        is_last: true,
+        ..Context::default()
+    };
+    let declared = Box::new(declaration(bits));
+    segment::read(&Format::Declared(declared), bytes, &context);
 });

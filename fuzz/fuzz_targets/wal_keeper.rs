@@ -1,12 +1,16 @@
-//! Any bytes as a changelog of ClickHouse Keeper, plain and compressed.
+//! Any bytes as a segment of the layout `clickhouse-keeper`.
 #![no_main]
 
 mod segment;
 
-use casdiag::parsers::wal::{Format, LAYOUTS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    segment::read(&Format::Known(&LAYOUTS[3]), bytes, true, false);
-    segment::read(&Format::Known(&LAYOUTS[3]), bytes, true, true);
+    segment::known("clickhouse-keeper", "changelog_1_100000.bin", None, bytes);
+    segment::known(
+        "clickhouse-keeper",
+        "changelog_1_100000.bin.zstd",
+        None,
+        bytes,
+    );
 });

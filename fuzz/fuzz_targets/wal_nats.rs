@@ -1,14 +1,11 @@
-//! Any bytes as a segment of the layout `nats-stream`.
+//! Any bytes as a segment of the layout `nats-stream` or `nats-raft`.
 #![no_main]
 
 mod segment;
 
-use casdiag::parsers::wal::{Format, LAYOUTS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for layout in LAYOUTS.iter().filter(|layout| layout.id == "nats-stream") {
-        segment::read(&Format::Known(layout), bytes, true, false);
-        segment::read(&Format::Known(layout), bytes, false, false);
-    }
+    segment::known("nats-stream", "1.blk", Some("ORDERS"), bytes);
+    segment::known("nats-raft", "1.blk", Some("_meta_"), bytes);
 });

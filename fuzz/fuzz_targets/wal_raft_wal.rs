@@ -3,12 +3,13 @@
 
 mod segment;
 
-use casdiag::parsers::wal::{Format, LAYOUTS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for layout in LAYOUTS.iter().filter(|layout| layout.id == "raft-wal") {
-        segment::read(&Format::Known(layout), bytes, true, false);
-        segment::read(&Format::Known(layout), bytes, false, false);
-    }
+    segment::known(
+        "raft-wal",
+        "00000000000000000001-0000000000000000.wal",
+        None,
+        bytes,
+    );
 });

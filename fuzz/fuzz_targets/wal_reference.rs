@@ -3,10 +3,8 @@
 
 mod segment;
 
-use casdiag::parsers::wal::{Format, LAYOUTS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    segment::read(&Format::Known(&LAYOUTS[0]), bytes, true, false);
-    segment::read(&Format::Known(&LAYOUTS[0]), bytes, false, false);
+    segment::known("reference", "seg-0000000000000001.wal", None, bytes);
 });

@@ -3,10 +3,8 @@
 
 mod segment;
 
-use casdiag::parsers::wal::{Format, LAYOUTS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    segment::read(&Format::Known(&LAYOUTS[2]), bytes, true, false);
-    segment::read(&Format::Known(&LAYOUTS[2]), bytes, false, false);
+    segment::known("zookeeper", "log.1", None, bytes);
 });

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::replay::{Format, ReplayArguments};
+use super::orders::write_all;
+use super::replay::{Format, ReplayArguments, outcome, outcome_of};
 use super::{Failure, Outcome};
 use crate::engine::ha::check::{Bounds, check};
 use crate::engine::ha::soak::{Mode, Soak, write_shares};
@@ -13,6 +14,7 @@ use crate::engine::ha::{
     Run, Scenario, Variant, summarize, write_assumptions, write_fixes, write_logs,
 };
 use crate::engine::scenarios::CONTROLLERS;
+use crate::engine::search::Limits;
 use crate::intake::read_text;
 
 #[derive(Debug, Args)]
@@ -21,7 +23,7 @@ pub(super) struct HaArguments {
     #[arg(long, default_value = "sequential", value_name = "MODE")]
     mode: ModeName,
     /// Faults, one a round
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(..=1000))]
     rounds: u64,
     /// What all chance is drawn from
     #[arg(long, default_value_t = 1)]
@@ -33,7 +35,7 @@ pub(super) struct HaArguments {
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// Run every mode over this many seeds instead, as reported and mended, and print the shares
-    #[arg(long, conflicts_with_all = ["mode", "rounds", "seed", "variant", "logs"])]
+    #[arg(long, conflicts_with_all = ["mode", "rounds", "seed", "variant", "logs"], value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
 }
 
@@ -114,6 +116,12 @@ pub(super) fn replay(
         for what in &arguments.compare {
             match what.as_str() {
                 "fixes" => write_fixes(&scenario, out)?,
+                "assumptions" if scenario.nodes < 2 => {
+                    return Err(format!(
+                        "{name}: the assumptions are about a standby and its primary, so nodes must be at least 2"
+                    )
+                    .into());
+                }
                 "assumptions" => write_assumptions(&scenario, out)?,
                 _ => {
                     return Err(format!(
@@ -140,32 +148,14 @@ pub(super) fn replay(
         Format::Text => summary.write_text(out)?,
         Format::Json => summary.write_json(out)?,
     }
-    Ok(outcome(summary.is_good()))
+    Ok(outcome_of(summary.is_good(), summary.is_cut))
 }
 
 fn search(variant: Variant, format: Format, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut is_sound = true;
-    for bounds in [Bounds::KILL, Bounds::ELECTION] {
-        let checked = check(variant, bounds, STATES_MAX, threads);
-        is_sound &= checked.is_sound();
-        match format {
-            Format::Text => {
-                checked.write_text(bounds, out)?;
-                writeln!(out)?;
-            }
-            Format::Json => checked.write_json(out)?,
-        }
-    }
-    Ok(outcome(is_sound))
-}
-
-fn outcome(is_good: bool) -> Outcome {
-    if is_good {
-        Outcome::Clean
-    } else {
-        Outcome::Found
-    }
+    let limits = Limits::new(STATES_MAX, threads);
+    let all = Bounds::ALL.map(|bounds| check(variant, bounds, limits));
+    write_all(&all, format, out)
 }
 
 fn variant(arguments: &ReplayArguments, scenario: &Scenario) -> Result<Variant, Failure> {

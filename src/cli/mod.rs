@@ -77,7 +77,7 @@ enum Outcome {
     Clean,
     /// Something at or above `--fail-on`, or a failed test.
     Found,
-    /// Nothing was recognised, or something recognised could not be read whole.
+    /// Nothing was recognised, or something recognised could not be read or run whole.
     Partial,
 }
 

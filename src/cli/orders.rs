@@ -5,7 +5,8 @@ use std::io::Write;
 use super::replay::{Format, outcome};
 use super::{Failure, Outcome};
 use crate::engine::cas::Variant;
-use crate::engine::cas::check::{self, Bounds, Checked};
+use crate::engine::cas::check::{self, Bounds};
+use crate::engine::search::{Checked, Limits, write_json};
 
 /// Steps that a search tries at most: some minutes, and a few gigabytes. It says when that was not enough.
 const STATES_MAX: usize = 8_000_000;
@@ -18,36 +19,30 @@ pub(super) fn run_check(
     format: Format,
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
-    let checked = check::check(variant, bounds, STATES_MAX, threads);
+    let checked = check::check(variant, bounds, Limits::new(STATES_MAX, threads));
     match format {
-        Format::Text => write_checked(&checked, out)?,
-        Format::Json => checked.write_json(out)?,
+        Format::Text => checked.write_text(out)?,
+        Format::Json => write_json(&checked, out)?,
     }
     Ok(outcome(checked.is_sound()))
 }
 
-fn write_checked(checked: &Checked, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "{}: {} states, at most {} steps deep; {}",
-        checked.variant, checked.states, checked.depth, checked.bounds
-    )?;
-    if !checked.is_complete {
-        writeln!(out, "Not all states within these bounds were seen.")?;
-    }
-    for finding in &checked.findings {
-        let word = match (finding.is_promise, &finding.trace) {
-            (true, None) => "none found within these bounds that breaks",
-            (true, Some(_)) => "BROKEN",
-            (false, None) => "never seen",
-            (false, Some(_)) => "possible",
-        };
-        writeln!(out, "\n{word}: {}", finding.what)?;
-        for (place, step) in finding.trace.iter().flatten().enumerate() {
-            writeln!(out, "  {:>2}. {step}", place + 1)?;
+/// Says what several searches found: for machines as one array.
+pub(super) fn write_all(
+    all: &[Checked],
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
+    match format {
+        Format::Text => {
+            for checked in all {
+                checked.write_text(out)?;
+                writeln!(out)?;
+            }
         }
+        Format::Json => write_json(all, out)?,
     }
-    Ok(())
+    Ok(outcome(all.iter().all(Checked::is_sound)))
 }
 
 /// Searches under several protocols and says of each, in a row of a Markdown table, what was found.
@@ -64,7 +59,7 @@ pub(super) fn compare_checks(
     let mut worlds: Vec<String> = Vec::new();
     for variant in variants {
         // With one thread the way to a state is the same in every search.
-        let checked = check::check(*variant, bounds, STATES_MAX, 1);
+        let checked = check::check(*variant, bounds, Limits::new(STATES_MAX, 1));
         let broken = checked.findings.iter().filter(|it| it.is_promise);
         let broken: Vec<String> = broken
             .filter_map(|it| Some((it.what, it.trace.as_ref()?.len())))

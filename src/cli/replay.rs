@@ -155,7 +155,7 @@ pub(super) fn replay(arguments: &ReplayArguments, out: &mut dyn Write) -> Result
             writeln!(out, "\n{}", escape::terminal(&word))?;
         }
     }
-    Ok(outcome(summary.is_good()))
+    Ok(outcome_of(summary.is_good(), summary.is_cut))
 }
 
 /// Runs a scenario and keeps its logs where that was asked for.
@@ -199,6 +199,15 @@ pub(super) fn outcome(is_good: bool) -> Outcome {
         Outcome::Clean
     } else {
         Outcome::Found
+    }
+}
+
+/// A run that was cut short has shown what it has shown, and no more.
+pub(super) fn outcome_of(is_good: bool, is_cut: bool) -> Outcome {
+    if is_cut && is_good {
+        Outcome::Partial
+    } else {
+        outcome(is_good)
     }
 }
 

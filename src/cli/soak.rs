@@ -112,6 +112,7 @@ pub(super) fn soak(command: &SoakCommand, out: &mut dyn Write) -> Result<Outcome
     // Only faults end a mount, and only the phases with faults are long enough for one to matter.
     scenario.leases = arguments.phase > 1;
     scenario.soak = Some(soak.clone());
+    scenario.check("casdiag soak cas")?;
     let variant = Variant::parse(&arguments.variant)?;
     let mut logs = open_logs(arguments.logs.as_deref(), &scenario, variant)?;
     let mut note = |now, note: &Note, world: &World| {

@@ -6,4 +6,5 @@
 pub mod cas;
 pub mod ha;
 pub mod scenarios;
+pub mod search;
 pub mod sim;

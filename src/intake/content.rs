@@ -111,11 +111,23 @@ impl Range {
 
 /// A reader of a stretch of a file that others read elsewhere at the same time.
 #[derive(Debug)]
-pub(super) struct Window {
+pub struct Window {
     file: Arc<File>,
     start: u64,
     length: u64,
     at: u64,
+}
+
+impl Window {
+    /// Starts at the beginning of the stretch that begins at the byte `start` and has `length` bytes.
+    pub fn new(file: Arc<File>, start: u64, length: u64) -> Self {
+        Self {
+            file,
+            start,
+            length,
+            at: 0,
+        }
+    }
 }
 
 impl Read for Window {

@@ -19,7 +19,7 @@ pub use artifact::{Artifact, SAMPLE_BYTES};
 pub use beside::{place_beside, place_tables};
 pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
-pub use content::{Content, Member};
+pub use content::{Content, Member, Window};
 pub use naming::{Names, NodeGlob, Place, Role, Rotation, UNNAMED, place_all};
 pub use packing::Encoding;
 pub use text::{TEXT_BYTES_MAX, read_text};

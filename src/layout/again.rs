@@ -5,6 +5,7 @@ use crate::vocab::{Lsn, LsnRange, Term};
 use super::check::Judge;
 use super::log::Piece;
 use super::model::{NoteKind, Problem, ProblemKind};
+use super::order::Side;
 use super::rules::{Naming, Rewrite, Snapshots};
 use super::scan::Run;
 
@@ -37,6 +38,9 @@ impl Judge<'_> {
         if self.repeats(n, run, old) {
             self.log.cut(run.first);
             self.append(n, run);
+            return;
+        }
+        if is_first && self.overruns(n, run) {
             return;
         }
         let is_lower = run.term.zip(old.term).is_some_and(|(new, old)| new < old);
@@ -72,6 +76,51 @@ impl Judge<'_> {
                 run.next,
             );
         }
+    }
+
+    /// Whether the first run of a segment stands where a reader looks for it, and segments before run on over it: what they have of it
+    /// and above is then taken aside, and the log goes on with the run.
+    fn overruns(&mut self, n: usize, run: Run) -> bool {
+        let is_placed =
+            self.segments[n]
+                .segment
+                .name_lsn
+                .is_some_and(|name| match self.rules.naming {
+                    Naming::First => name == run.first,
+                    Naming::Lowest => name <= run.first,
+                    Naming::FirstAsPlanned | Naming::Nothing => false,
+                });
+        let above = self.log.pieces().rev();
+        let above: Vec<Piece> = above
+            .take_while(|piece| piece.range.last >= run.first)
+            .copied()
+            .collect();
+        let is_before = |piece: &Piece| piece.segment.is_some_and(|segment| segment < n);
+        if !is_placed || !above.iter().all(is_before) {
+            return false;
+        }
+        let mut sides: Vec<Side> = Vec::new();
+        for piece in above.into_iter().rev() {
+            let (first, last) = (piece.range.first.max(run.first), piece.range.last);
+            match sides.last_mut() {
+                Some(side) if piece.segment == Some(side.segment) && side.next == first => {
+                    (side.range.last, side.next) = (last, last.next());
+                }
+                _ => sides.extend(piece.segment.map(|segment| Side {
+                    segment,
+                    range: LsnRange { first, last },
+                    term: piece.term,
+                    next: last.next(),
+                    offset: None,
+                    expected: first,
+                    is_hidden: true,
+                })),
+            }
+        }
+        self.sides.extend(sides);
+        self.log.cut(run.first);
+        self.append(n, run);
+        true
     }
 
     /// Whether a run is the part of a segment that a new reign took over with it from the one before.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::parsers::wal::{Extent, FaultKind, Format};
-use crate::vocab::{Lsn, LsnRange};
+use crate::parsers::wal::{FaultKind, Format};
+use crate::vocab::{Lsn, LsnRange, Term};
 
 use super::consequence;
-use super::folder::Folder;
+use super::folder::{Folder, SegmentFile};
+use super::holes::Hole;
 use super::log::Log;
 use super::model::{Note, NoteKind, Problem, ProblemKind, Severity, Stretch, Wal};
-use super::numbers;
-use super::order::{Hole, Side};
+use super::numbers::{self, Ledger};
+use super::order::Side;
 use super::rules::{Naming, Rules};
 use super::scan::{self, Item, Scanned};
 
@@ -23,16 +24,21 @@ const OTHERS_MAX: usize = 20;
 
 /// Reads and judges one folder's WAL.
 pub fn check(folder: &Folder) -> Wal {
-    let pass = scan::pass(folder);
+    let (ledger, why) = match numbers::ledger(folder) {
+        Ok(ledger) => (Some(ledger), None),
+        Err(why) => (None, why),
+    };
+    // What the system removes before it reads anything is no part of the log.
+    let names = |file: &&SegmentFile| ledger.as_ref().is_none_or(|it| it.names(file.name));
+    let (mut counted, unnamed): (Vec<_>, Vec<_>) = folder.segments.iter().partition(names);
+    // A file that names none of them is another log's.
+    if counted.is_empty() {
+        counted.clone_from(&unnamed);
+    }
+    let pass = scan::pass(folder, &counted);
     let identity = identity(&pass.segments).or_else(|| folder.log.clone());
     let mut unread = pass.unread;
-    let ledger = match numbers::ledger(folder) {
-        Ok(extents) => Some(extents),
-        Err(why) => {
-            unread.extend(why);
-            None
-        }
-    };
+    unread.extend(why);
     let mut judge = Judge {
         rules: &folder.rules,
         format: &folder.format,
@@ -48,12 +54,15 @@ pub fn check(folder: &Folder) -> Wal {
         loss: None,
         mismatched: None,
         ledger,
+        last_filled: last_filled(&pass.segments),
         is_sparse: false,
+        left_out: None,
         unlisted: 0,
         problems: Vec::new(),
         notes: Vec::new(),
     };
     judge.others(&folder.others);
+    judge.unnamed(&unnamed);
     for n in 0..pass.segments.len() {
         judge.segment(n);
     }
@@ -96,13 +105,24 @@ pub(super) struct Judge<'a> {
     /// The last segment that does not begin with its name's position.
     pub(super) mismatched: Option<usize>,
     /// What the file beside the segments says of them.
-    pub(super) ledger: Option<Vec<Extent>>,
+    pub(super) ledger: Option<Ledger>,
+    /// The last segment with records of each term that names state.
+    pub(super) last_filled: BTreeMap<Option<Term>, usize>,
     /// Whether numbers are left out that need not be there.
     pub(super) is_sparse: bool,
+    /// The first positions left out inside the segment at hand where that is legal, and how many such places there are.
+    pub(super) left_out: Option<(LsnRange, u64)>,
     /// Problems beyond the number that is listed.
     unlisted: u64,
     pub(super) problems: Vec<Problem>,
     pub(super) notes: Vec<Note>,
+}
+
+fn last_filled(segments: &[Scanned]) -> BTreeMap<Option<Term>, usize> {
+    let all = segments.iter().enumerate();
+    all.filter(|(_, scanned)| scanned.segment.entries > 0)
+        .map(|(n, scanned)| (scanned.name.term, n))
+        .collect()
 }
 
 /// The log that most segments say they belong to; of two with as many segments, the first by name.
@@ -159,36 +179,21 @@ impl Judge<'_> {
         self.missing_numbers(n);
         let is_foreign = self.is_foreign(n);
         for fault in &scanned.faults {
+            let (at, detail) = (Some(fault.offset), fault.detail.clone());
             match fault.kind {
                 FaultKind::Header => {
-                    self.damage(
-                        ProblemKind::BadHeader,
-                        n,
-                        Some(fault.offset),
-                        fault.detail.clone(),
-                    )
-                    .lsn = scanned.segment.name_lsn;
+                    let problem = self.damage(ProblemKind::BadHeader, n, at, detail);
+                    problem.lsn = scanned.segment.name_lsn;
                     self.loss = Some(self.problems.len().saturating_sub(1));
                 }
                 FaultKind::Identity => {
-                    self.damage(
-                        ProblemKind::MetadataConflict,
-                        n,
-                        Some(fault.offset),
-                        fault.detail.clone(),
-                    );
+                    self.damage(ProblemKind::MetadataConflict, n, at, detail);
                 }
                 // A segment of another log goes on with another log's checksum.
                 FaultKind::Chain if is_foreign => {}
                 FaultKind::Chain => {
                     let lsn = self.log.next();
-                    self.damage(
-                        ProblemKind::ChainBreak,
-                        n,
-                        Some(fault.offset),
-                        fault.detail.clone(),
-                    )
-                    .lsn = lsn;
+                    self.damage(ProblemKind::ChainBreak, n, at, detail).lsn = lsn;
                 }
                 FaultKind::Empty
                 | FaultKind::HeaderTorn
@@ -212,6 +217,7 @@ impl Judge<'_> {
             }
         }
         self.close_side();
+        self.jumps(n);
         if scanned.segment.entries == 0 {
             self.name_only(n);
         }

@@ -1,6 +1,6 @@
 //! Which folders under the given paths hold a WAL, of which layout, on which node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -145,6 +145,25 @@ pub fn find(paths: &[PathBuf], choice: &Choice) -> Found {
     found
 }
 
+/// The layout whose segments a file is among, by what stands beside it, and what its name says there.
+pub(super) fn beside(path: &Path) -> Option<(Format, SegmentName)> {
+    let file = path.file_name()?.to_string_lossy();
+    let folder_path = path.parent()?;
+    let mut files = Files::new();
+    for entry in WalkDir::new(folder_path).min_depth(1).max_depth(1) {
+        let entry = entry.ok()?;
+        if fs::metadata(entry.path()).is_ok_and(|it| it.is_file()) {
+            let source = Source::File(entry.path().to_path_buf());
+            files.insert(entry.file_name().to_string_lossy().into_owned(), source);
+        }
+    }
+    candidates(&Choice::Detect).into_iter().find_map(|format| {
+        let folder = folder(folder_path, &files, &format, &Choice::Detect)?;
+        let segment = folder.segments.iter().find(|it| it.file == file)?;
+        Some((format, segment.name))
+    })
+}
+
 /// The WALs among given files. Nodes and runs are left to the caller, who knows what the paths mean.
 pub fn among(files: impl Iterator<Item = Listed>, choice: &Choice) -> Found {
     let mut listing: BTreeMap<PathBuf, Files> = BTreeMap::new();
@@ -161,19 +180,22 @@ pub fn among(files: impl Iterator<Item = Listed>, choice: &Choice) -> Found {
 fn assign(listing: &BTreeMap<PathBuf, Files>, choice: &Choice, found: &mut Found) {
     let mut snapshots = Vec::new();
     for (path, files) in listing {
-        let mut claimed = 0;
+        let mut claimed: BTreeSet<String> = BTreeSet::new();
         for format in candidates(choice) {
             let layout = format.id();
             snapshots.extend(files.keys().filter_map(|file| {
                 let lsn = format.snapshot(file)?;
                 Some((layout.to_owned(), path.clone(), lsn, file.clone()))
             }));
-            if let Some(folder) = folder(path, files, &format, choice) {
-                claimed += folder.segments.len();
+            // Two layouts can share their names; the first one that the content is for has them.
+            if let Some(folder) = folder(path, files, &format, choice)
+                && folder.segments.iter().all(|it| !claimed.contains(&it.file))
+            {
+                claimed.extend(folder.segments.iter().map(|it| it.file.clone()));
                 found.folders.push(folder);
             }
         }
-        if claimed == 0
+        if claimed.is_empty()
             && let Some((example, _)) = files.first_key_value()
         {
             found.unknown.push(Unknown {
@@ -243,21 +265,11 @@ fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Optio
         }
     }
     if segments.is_empty()
-        || !is_claimed(&segments, &others, format, choice)
+        || !is_claimed(path, &segments, &others, format, choice)
         || is_detached(path, format)
     {
         return None;
     }
-    let rules = match choice {
-        Choice::Declared(declared) => declared.rules.clone(),
-        Choice::Detect | Choice::Known(_) => Rules::of(format),
-    };
-    space(&mut segments, format);
-    segments.sort_by_key(|segment| {
-        let name = &segment.name;
-        let reign = name.term.filter(|_| rules.is_by_term);
-        (reign, name.seq, name.lsn, name.last, name.term)
-    });
     let (log, ledger) = match format {
         Format::Known(layout) => (
             (layout.log)(path).map(|(_, log)| log),
@@ -265,6 +277,16 @@ fn folder(path: &Path, files: &Files, format: &Format, choice: &Choice) -> Optio
         ),
         Format::Declared(_) => (None, None),
     };
+    let rules = match choice {
+        Choice::Declared(declared) => declared.rules.clone(),
+        Choice::Detect | Choice::Known(_) => Rules::of_log(format, log.as_deref()),
+    };
+    space(&mut segments, format);
+    segments.sort_by_key(|segment| {
+        let name = &segment.name;
+        let reign = name.term.filter(|_| rules.is_by_term);
+        (reign, name.seq, name.lsn, name.last, name.term)
+    });
     Some(Folder {
         path: path.to_path_buf(),
         node: String::new(),
@@ -302,8 +324,10 @@ fn is_ignored(choice: &Choice, file: &str) -> bool {
     }
 }
 
-/// Whether the files are this layout's: by what the user said, by names that nobody else uses, or by the content of any of them.
+/// Whether the files are this layout's: by what the user said, by names that nobody else uses, by where they are, or by the content of
+/// any of them.
 fn is_claimed(
+    path: &Path,
     segments: &[SegmentFile],
     others: &[String],
     format: &Format,
@@ -314,6 +338,9 @@ fn is_claimed(
     };
     if matches!(choice, Choice::Known(_)) || layout.is_name_enough {
         return true;
+    }
+    if let Some(is_home) = (layout.is_home)(path) {
+        return is_home;
     }
     let has_company = others.iter().any(|file| (layout.is_leftover)(file));
     has_company

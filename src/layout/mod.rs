@@ -7,6 +7,7 @@ mod consequence;
 mod declared;
 mod ends;
 mod folder;
+mod holes;
 mod layout_file;
 mod log;
 mod model;

@@ -277,14 +277,16 @@ impl ProblemKind {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Misfiled => {
-                "Records stand in a segment that a reader choosing by name does not open for them."
+                "Records stand only in a segment that a reader choosing by name does not open for them."
             }
             Self::NameMismatch => "The first record of a segment is not the one its name promises.",
             Self::Jump => "Positions are left out inside a segment.",
             Self::Gap => "Positions are left out between two segments.",
             Self::MissingRange => "Positions that have to exist are in no segment.",
             Self::MissingSegment => "The numbers of the segments have a hole.",
-            Self::Duplicate => "A position was written twice and nothing allows that.",
+            Self::Duplicate => {
+                "A position was written twice and nothing allows that; if one of the places is none that a reader by name opens, it is told there."
+            }
             Self::Backward => "A position or a term goes back where it must not.",
             Self::Checksum => "A record's content is not what its checksum was made from.",
             Self::ChainBreak => "The running checksum does not go on from the segment before.",

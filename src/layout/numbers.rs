@@ -1,17 +1,55 @@
 //! What the numbers of segments and the file beside them say: which segments should be there, and which of their records count.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::parsers::wal::{Extent, Format, SegmentName};
 use crate::vocab::{Lsn, LsnRange};
 
 use super::check::Judge;
-use super::folder::Folder;
+use super::folder::{Folder, SegmentFile};
 use super::model::{NoteKind, ProblemKind, Unread};
 
 /// Bytes of a ledger; larger ones are not read.
 const LEDGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// The file beside the segments that says which of their records count.
+pub(super) struct Ledger {
+    /// What it says of each segment that it names, in its order.
+    extents: Vec<Extent>,
+    /// Their places by the segments' numbers.
+    places: BTreeMap<u64, usize>,
+}
+
+impl Ledger {
+    /// Of several statements about one segment the first counts.
+    fn new(all: Vec<Extent>) -> Self {
+        let mut places = BTreeMap::new();
+        let mut extents = Vec::new();
+        for extent in all {
+            if let Some(seq) = extent.name.seq
+                && let Entry::Vacant(free) = places.entry(seq)
+            {
+                free.insert(extents.len());
+                extents.push(extent);
+            }
+        }
+        Self { extents, places }
+    }
+
+    /// Whether it names a segment.
+    pub(super) fn names(&self, name: SegmentName) -> bool {
+        name.seq.is_some_and(|seq| self.places.contains_key(&seq))
+    }
+
+    /// What it says of the segment with a number.
+    fn of(&self, seq: u64) -> Option<&Extent> {
+        self.extents.get(*self.places.get(&seq)?)
+    }
+}
+
 /// What the ledger says, or why it says nothing.
-pub(super) fn ledger(folder: &Folder) -> Result<Vec<Extent>, Option<Unread>> {
+pub(super) fn ledger(folder: &Folder) -> Result<Ledger, Option<Unread>> {
     let (Some(source), Format::Known(layout)) = (&folder.ledger, &folder.format) else {
         return Err(None);
     };
@@ -21,7 +59,7 @@ pub(super) fn ledger(folder: &Folder) -> Result<Vec<Extent>, Option<Unread>> {
     let extents = source.whole(LEDGER_BYTES_MAX).and_then(|bytes| {
         read(&bytes).ok_or_else(|| std::io::Error::other("it is not what it should be"))
     });
-    extents.map_err(|error| {
+    extents.map(Ledger::new).map_err(|error| {
         Some(Unread {
             path: folder.path.join(file).display().to_string(),
             detail: error.to_string(),
@@ -75,8 +113,7 @@ impl Judge<'_> {
     /// Whether no segment from here on has a record of the log.
     pub(super) fn is_behind_end(&self, n: usize) -> bool {
         let term = self.segments[n].name.term;
-        let mut rest = self.segments[n..].iter();
-        rest.all(|scanned| scanned.segment.entries == 0 || scanned.name.term != term)
+        self.last_filled.get(&term).is_none_or(|&last| last < n)
     }
 
     /// Whether a segment is the last one of the log, behind which nothing has to be.
@@ -95,35 +132,43 @@ impl Judge<'_> {
 
     /// What the ledger says of the segments: which of them it knows, and which of their records count.
     pub(super) fn extents(&mut self) {
-        let Some(extents) = self.ledger.take() else {
+        let Some(ledger) = self.ledger.take() else {
             return;
         };
-        let file = match self.format {
-            Format::Known(layout) => layout.ledger.map_or("", |(file, _)| file),
-            Format::Declared(_) => "",
-        };
-        for (n, extent) in extents.iter().enumerate() {
-            let place = |scanned: &super::scan::Scanned| scanned.name.seq == extent.name.seq;
-            match self.segments.iter().position(place) {
-                Some(at) => self.extent(at, extent, n == 0, file),
+        let file = self.ledger_file();
+        let places: BTreeMap<u64, usize> = self
+            .segments
+            .iter()
+            .enumerate()
+            .filter_map(|(n, scanned)| Some((scanned.name.seq?, n)))
+            .collect();
+        let told: BTreeSet<usize> = self.problems.iter().map(|it| it.segment).collect();
+        for (n, extent) in ledger.extents.iter().enumerate() {
+            match extent.name.seq.and_then(|seq| places.get(&seq)) {
+                Some(&at) => self.extent(at, extent, n == 0, told.contains(&at), file),
                 None => self.unfound(extent, file),
             }
         }
-        let is_known = |name: SegmentName| extents.iter().any(|it| it.name.seq == name.seq);
-        let unknown: Vec<String> = self
-            .segments
-            .iter()
-            .filter(|scanned| !is_known(scanned.name))
-            .map(|scanned| scanned.segment.file.clone())
-            .collect();
-        for segment in unknown {
-            let why = format!("{file} does not name it: the system removes it at its next start");
-            self.note(NoteKind::Info, Some(segment), None, why);
-        }
-        self.ledger = Some(extents);
+        self.ledger = Some(ledger);
     }
 
-    fn extent(&mut self, n: usize, extent: &Extent, is_first: bool, file: &str) {
+    /// Notes segments that the ledger does not name.
+    pub(super) fn unnamed(&mut self, segments: &[&SegmentFile]) {
+        let file = self.ledger_file();
+        for segment in segments {
+            let why = format!("{file} does not name it: the system removes it at its next start");
+            self.note(NoteKind::Info, Some(segment.file.clone()), None, why);
+        }
+    }
+
+    fn ledger_file(&self) -> &'static str {
+        match self.format {
+            Format::Known(layout) => layout.ledger.map_or("", |(file, _)| file),
+            Format::Declared(_) => "",
+        }
+    }
+
+    fn extent(&mut self, n: usize, extent: &Extent, is_first: bool, is_told: bool, file: &str) {
         let segment = &self.segments[n].segment;
         let (name, first, last) = (segment.file.clone(), segment.first_lsn, segment.max_lsn);
         if is_first && first.is_some_and(|first| first < extent.first) {
@@ -159,7 +204,6 @@ impl Judge<'_> {
             .filter(|&end| last.is_none_or(|last| last < end))
         {
             let from = last.map_or(extent.first, Lsn::next);
-            let is_told = self.problems.iter().any(|it| it.segment == n);
             if is_told || from > end {
                 return;
             }
@@ -181,9 +225,8 @@ impl Judge<'_> {
         let base = extent.name.lsn.unwrap_or(extent.first);
         let behind = self
             .segments
-            .iter()
-            .position(|scanned| scanned.name.seq > extent.name.seq);
-        let n = behind.unwrap_or(self.segments.len().saturating_sub(1));
+            .partition_point(|scanned| scanned.name.seq <= extent.name.seq);
+        let n = behind.min(self.segments.len().saturating_sub(1));
         let last = extent.last.map_or_else(String::new, |last| {
             format!(", with the positions up to {}", self.show(last))
         });
@@ -205,11 +248,12 @@ impl Judge<'_> {
         let seq = n
             .and_then(|n| self.segments.get(n))
             .and_then(|scanned| scanned.name.seq);
-        let extents = self.ledger.as_deref().unwrap_or_default();
-        extents
-            .iter()
-            .find(|extent| seq.is_some() && extent.name.seq == seq)
-            .is_some_and(|extent| extent.last.is_some_and(|last| lsn > last))
+        let extent = self
+            .ledger
+            .as_ref()
+            .and_then(|ledger| ledger.of(seq?))
+            .and_then(|extent| extent.last);
+        extent.is_some_and(|last| lsn > last)
     }
 }
 

@@ -2,6 +2,9 @@
 
 use crate::parsers::wal::{Format, Step};
 
+/// The log of Kafka's own cluster, which is a Raft log: never compacted, and cut off in front only behind a snapshot.
+const KAFKA_RAFT_LOG: &str = "__cluster_metadata-0";
+
 /// The invariants of one layout.
 #[derive(Debug, Clone)]
 #[expect(
@@ -43,6 +46,8 @@ pub struct Rules {
     pub is_wide: bool,
     /// Whether segments are in the order of terms first, and a later term's first one repeats what it shares with the one before.
     pub is_by_term: bool,
+    /// Whether positions may be left out inside a segment all of whose records verify: they were given away and never written.
+    pub is_jump_legal: bool,
     /// Whether segments are made ahead and old ones are used again, so that those behind the end of the log say nothing.
     pub is_made_ahead: bool,
 }
@@ -163,6 +168,21 @@ impl Rules {
         }
     }
 
+    /// As [`of`](Self::of), for a log of which the path tells the name.
+    pub fn of_log(format: &Format, log: Option<&str>) -> Self {
+        let rules = Self::of(format);
+        if matches!(format, Format::Known(layout) if layout.id == "kafka")
+            && log == Some(KAFKA_RAFT_LOG)
+        {
+            return Self {
+                positions: Positions::Dense,
+                snapshots: Snapshots::Covering,
+                ..rules
+            };
+        }
+        rules
+    }
+
     fn reference() -> Self {
         Self {
             naming: Naming::First,
@@ -182,6 +202,7 @@ impl Rules {
             empty_middle: Residue::Damage,
             is_wide: false,
             is_by_term: false,
+            is_jump_legal: false,
             is_made_ahead: false,
         }
     }
@@ -264,6 +285,8 @@ impl Rules {
             // Tables and manifests take their numbers from the same counter.
             is_sparse: true,
             is_wide: true,
+            // Writes without the log and tables taken in from outside take sequence numbers too.
+            is_jump_legal: true,
             ..Self::reference()
         }
     }

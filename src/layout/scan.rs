@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::parsers::wal::{
-    Behind, Body, Carry, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
+    Behind, Body, Carried, Carry, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
 };
 use crate::vocab::{Lsn, Term};
 
@@ -33,6 +33,8 @@ pub(super) struct Scanned {
     pub(super) ahead: Option<Ahead>,
     /// The record that the segment ended within.
     pub(super) carry: Option<Carry>,
+    /// What it has of the record that the segment before ended within.
+    pub(super) carried: Carried,
     /// What is worth knowing and not wrong.
     pub(super) remark: Option<&'static str>,
     /// Whether the file changed its size during the pass.
@@ -71,15 +73,18 @@ pub(super) struct Pass {
     pub(super) unread: Vec<Unread>,
 }
 
-/// Reads every segment once, in order.
-pub(super) fn pass(folder: &Folder) -> Pass {
+/// Reads the given segments of a folder once, in order.
+pub(super) fn pass(folder: &Folder, files: &[&SegmentFile]) -> Pass {
     let mut pass = Pass {
-        segments: Vec::with_capacity(folder.segments.len()),
+        segments: Vec::with_capacity(files.len()),
         unread: Vec::new(),
     };
-    let mut state = State::default();
-    let count = folder.segments.len();
-    for (n, file) in folder.segments.iter().enumerate() {
+    let mut state = State {
+        is_key_sure: folder.format.is_at_home(&folder.path),
+        ..State::default()
+    };
+    let count = files.len();
+    for (n, file) in files.iter().enumerate() {
         let scanned = segment(folder, file, n + 1 == count, &mut state);
         let unreadable = scanned
             .faults
@@ -89,6 +94,9 @@ pub(super) fn pass(folder: &Folder) -> Pass {
             path: folder.path.join(&file.file).display().to_string(),
             detail: fault.detail.clone(),
         }));
+        if scanned.carried == Carried::GivenUp {
+            give_up(&mut pass.segments, scanned.segment.first_lsn);
+        }
         pass.segments.push(scanned);
     }
     if state.is_full {
@@ -103,6 +111,14 @@ pub(super) fn pass(folder: &Folder) -> Pass {
     pass
 }
 
+/// The record that the segments end within was given up, and the log goes on with another one: that is what follows their last one.
+fn give_up(segments: &mut [Scanned], next: Option<Lsn>) {
+    let mut items = segments.iter_mut().rev().map(|it| it.items.last_mut());
+    if let (Some(Item::Run(run)), Some(next)) = (items.find_map(|it| it), next) {
+        (run.last, run.next) = (next.before(), next);
+    }
+}
+
 /// Reads one segment.
 fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State) -> Scanned {
     let mut context = Context {
@@ -112,6 +128,7 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
         chain: state.chain.filter(|_| state.is_next(file.name)),
         carry: state.carry.filter(|_| state.is_next(file.name)),
         key: folder.format.key(folder.log.as_deref(), file.name),
+        is_key_sure: state.is_key_sure,
     };
     let mut segment = Segment::named(&file.file, file.name);
     let mut items = Vec::new();
@@ -145,6 +162,7 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
         items,
         ahead,
         carry: scan.carry,
+        carried: scan.carried,
         remark: scan.remark,
         is_growing,
     }
@@ -188,9 +206,15 @@ impl Segment {
 
 /// What has to be remembered from one frame to the next.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is remembered from another place, and none follows from another"
+)]
 struct State {
     chain: Option<u64>,
     carry: Option<Carry>,
+    /// Whether the key of the segments' checksums is known to be the system's.
+    is_key_sure: bool,
     /// The name of the segment before, and its last position.
     name: Option<(SegmentName, Option<Lsn>)>,
     identity: Option<Arc<str>>,
@@ -238,6 +262,7 @@ impl State {
             .any(|fault| fault.kind == FaultKind::Chain);
         self.chain = scan.chain.filter(|_| !is_broken);
         self.carry = scan.carry;
+        self.is_key_sure |= scan.is_key_good;
         self.name = Some((name, last));
         // What was lost to a fault may well have been committed.
         if scan.faults.iter().any(|fault| fault.kind.ends_segment()) {

@@ -3,8 +3,9 @@
 use crate::vocab::{Lsn, LsnRange};
 
 use super::check::Judge;
+use super::holes::Hole;
 use super::model::{ProblemKind, Severity};
-use super::order::{Hole, Side};
+use super::order::Side;
 use super::rules::Naming;
 
 /// Ranges of one hole that are named, and one more to tell that there are more.
@@ -23,6 +24,7 @@ impl Judge<'_> {
         for hole in &holes {
             self.hole(hole, &missing);
         }
+        self.part_overruns();
         for n in 0..self.sides.len() {
             self.misfiled(n);
         }
@@ -59,6 +61,25 @@ impl Judge<'_> {
         (problem.lsn, problem.expected) = (Some(lsn), Some(expected));
     }
 
+    /// Tells what of an overrun stands in a second place from what does not.
+    fn part_overruns(&mut self) {
+        let sides = std::mem::take(&mut self.sides);
+        for side in sides {
+            if side.offset.is_some() {
+                self.sides.push(side);
+                continue;
+            }
+            let hidden = self.log.missing(side.range);
+            let mut parts = side.range.without(&hidden);
+            parts.extend(hidden);
+            self.sides.extend(parts.into_iter().map(|range| Side {
+                range,
+                expected: range.first,
+                ..side
+            }));
+        }
+    }
+
     /// Reports misfiled records, or that they stand in a second place.
     fn misfiled(&mut self, n: usize) {
         let Side {
@@ -83,14 +104,14 @@ impl Judge<'_> {
             let detail = format!("{shown} stand here too, behind {before}");
             (ProblemKind::Duplicate, detail, None)
         };
-        let problem = self.damage(kind, segment, Some(offset), detail);
+        let problem = self.damage(kind, segment, offset, detail);
         (problem.lsn, problem.lsn_to) = (Some(range.first), Some(range.last));
         (problem.expected, problem.belongs_in) = (Some(expected), belongs_in);
     }
 
     /// Reports what should stand in front of misfiled records and is nowhere, at the records that come next.
     fn missing_ranges(&mut self, holes: &[LsnRange], missing: &[LsnRange]) {
-        let mut sides: Vec<(Lsn, usize, u64)> = self
+        let mut sides: Vec<(Lsn, usize, Option<u64>)> = self
             .sides
             .iter()
             .map(|side| (side.range.first, side.segment, side.offset))
@@ -107,7 +128,7 @@ impl Judge<'_> {
                     continue;
                 };
                 let detail = format!("{} in no segment", self.show_all(&[lost]));
-                let problem = self.damage(ProblemKind::MissingRange, segment, Some(offset), detail);
+                let problem = self.damage(ProblemKind::MissingRange, segment, offset, detail);
                 (problem.lsn, problem.lsn_to) = (Some(lost.first), Some(lost.last));
             }
         }

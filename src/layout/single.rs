@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::parsers::wal::{Context, Format, LAYOUTS};
+use crate::parsers::wal::{Context, Format, LAYOUTS, SegmentName};
 
-use super::folder::Choice;
+use super::folder::{Choice, beside};
 use super::source::{Source, open_file};
 
 /// A segment ready to read.
@@ -40,7 +40,8 @@ pub enum SingleError {
     },
 }
 
-/// Opens one segment, with the layout that was asked for, the one its content begins as, or the one that only its name has.
+/// Opens one segment, with the layout that was asked for, the one whose place it is in, the one its content begins as, the one that only
+/// its name has, or the one of the segments beside it.
 pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
     let failed = |source| SingleError::Open {
         path: path.to_path_buf(),
@@ -51,34 +52,27 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let format = match choice {
-        Choice::Known(layout) => Format::Known(layout),
-        Choice::Declared(declared) => Format::Declared(Box::new(declared.declaration.clone())),
+    let head = Source::File(path.to_path_buf()).head().map_err(failed)?;
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    let (format, named) = match choice {
+        Choice::Known(layout) => (Format::Known(layout), None),
+        Choice::Declared(declared) => {
+            let declaration = Box::new(declared.declaration.clone());
+            (Format::Declared(declaration), None)
+        }
         Choice::Detect => {
-            let source = Source::File(path.to_path_buf());
-            let head = source.head().map_err(failed)?;
-            let named = || {
-                LAYOUTS
-                    .iter()
-                    .filter(|layout| (layout.name)(&name).is_some())
+            let unknown = || SingleError::Unknown {
+                path: path.to_path_buf(),
             };
-            let by_content = named().find(|layout| (layout.sniff)(&head));
-            let layout = by_content.or_else(|| named().find(|layout| layout.is_name_enough));
-            layout
-                .map(Format::Known)
-                .ok_or_else(|| SingleError::Unknown {
-                    path: path.to_path_buf(),
-                })?
+            detect(&folder, &name, &head).ok_or_else(unknown)?
         }
     };
-    let mut named = format.name(&name).unwrap_or_default();
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let folder = fs::canonicalize(folder).unwrap_or(folder.to_path_buf());
+    let mut named = named.or_else(|| format.name(&name)).unwrap_or_default();
     let mut log = None;
     if let Format::Known(layout) = &format {
         log = (layout.log)(&folder).map(|(_, log)| log);
-        let head = Source::File(path.to_path_buf()).head().map_err(failed)?;
-        if let Some(spacing) = (layout.spacing)(&head) {
+        if let Some(spacing) = (layout.spacing)(&head).filter(|_| named.spacing.is_none()) {
             named = (layout.spaced)(named, spacing);
         }
     }
@@ -87,6 +81,7 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
         size,
         is_last: true,
         key: format.key(log.as_deref(), named),
+        is_key_sure: format.is_at_home(&folder),
         ..Context::default()
     };
     Ok(Single {
@@ -94,4 +89,22 @@ pub fn single(path: &Path, choice: &Choice) -> Result<Single, SingleError> {
         context,
         reader: file.take(size),
     })
+}
+
+/// The layout of a file that nobody named one for; with what its name says, where that takes the segments beside it.
+fn detect(folder: &Path, name: &str, head: &[u8]) -> Option<(Format, Option<SegmentName>)> {
+    let named = || {
+        LAYOUTS
+            .iter()
+            .filter(|layout| (layout.name)(name).is_some())
+    };
+    let layout = named()
+        .find(|layout| (layout.is_home)(folder) == Some(true))
+        .or_else(|| named().find(|layout| (layout.sniff)(head)))
+        .or_else(|| named().find(|layout| layout.is_name_enough));
+    match layout {
+        Some(layout) => Some((Format::Known(layout), None)),
+        // It is empty, or its beginning is damaged.
+        None => beside(&folder.join(name)).map(|(format, name)| (format, Some(name))),
+    }
 }

@@ -7,12 +7,15 @@
 //! time = "%Y-%m-%d %H:%M:%S,%f"
 //! ```
 //!
+//! Where several programs write the same heads, `holds` names texts of which the line must hold one.
+//!
 //! The expression is matched at the beginning of a line, against its first [`HEAD_BYTES_MAX`] bytes; matching takes time
 //! that is linear in them, whatever the expression. The message is what follows the match.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use memchr::memmem::Finder;
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::stamps::StampPattern;
@@ -36,6 +39,8 @@ pub struct Declaration {
     pub name: String,
     /// The expression of a head.
     pub pattern: String,
+    /// Texts of which one stands in the part of the line that is looked at; none where the expression says enough.
+    pub holds: Vec<String>,
     /// The pattern of its stamps.
     pub time: Option<String>,
     /// Words that name levels, beside those that are known anyway.
@@ -69,6 +74,7 @@ pub enum DeclareError {
 #[derive(Debug)]
 pub struct Declared {
     pattern: Regex,
+    holds: Vec<Finder<'static>>,
     time: Option<StampPattern>,
     levels: Vec<(String, Level)>,
 }
@@ -124,8 +130,10 @@ fn compile(declaration: &Declaration) -> Result<Declared, DeclareError> {
     }
     let time = declaration.time.as_deref().map(StampPattern::compile);
     let time = time.transpose().map_err(DeclareError::Stamp)?;
+    let holds = declaration.holds.iter();
     let declared = Declared {
         pattern,
+        holds: holds.map(|text| Finder::new(text).into_owned()).collect(),
         time,
         levels: declaration.levels.clone(),
     };
@@ -143,12 +151,22 @@ impl Declared {
 
     /// Whether a line starts a record.
     pub(super) fn is_head(&self, line: &[u8]) -> bool {
-        self.pattern.is_match(head_of(line))
+        let head = head_of(line);
+        self.pattern.is_match(head) && self.is_shown(head)
+    }
+
+    /// Whether a line that looks like a head shows that it is one of this format.
+    fn is_shown(&self, head: &[u8]) -> bool {
+        self.holds.is_empty() || self.holds.iter().any(|text| text.find(head).is_some())
     }
 
     /// Reads a record from its head's line, without the line's end, and the lines after it.
     pub(super) fn parse<'a>(&self, line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
-        let found = self.pattern.captures(head_of(line))?;
+        let head = head_of(line);
+        let found = self
+            .pattern
+            .captures(head)
+            .filter(|_| self.is_shown(head))?;
         let group = |name: &str| -> &'a [u8] { group(&found, name) };
         let stamp = self.time.as_ref().and_then(|time| time.read(group("time")));
         let message = found.get(0).map_or(line, |whole| &line[whole.end()..]);
@@ -194,6 +212,7 @@ mod tests {
         Declaration {
             name: "shop".to_owned(),
             pattern: r"(?<time>\S+ \S+) +(?<level>[A-Z]+) +\[(?<thread>[^\]]*)\] (?<node>\w+) (?<logger>\S+) - ".to_owned(),
+            holds: Vec::new(),
             time: Some("%Y-%m-%d %H:%M:%S,%f".to_owned()),
             levels: vec![("SEVERE".to_owned(), Level::Error)],
         }
@@ -259,6 +278,24 @@ mod tests {
             declare(&built_in),
             Err(DeclareError::BuiltIn("etcd".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_line_that_shows_another_program_is_no_head() {
+        let format = declare(&Declaration {
+            holds: vec![" till".to_owned(), " a.b".to_owned()],
+            ..shop()
+        });
+        let format = format.unwrap();
+        let with = |rest: &str| format!("2026-11-29 16:20:33,996 SEVERE [main] {rest} - it broke");
+        for (line, is_head) in [
+            (with("till1 x.Y"), true),
+            (with("desk a.b.C"), true),
+            (with("desk x.Y"), false),
+        ] {
+            assert_eq!(format.is_head(line.as_bytes()), is_head, "{line}");
+            assert_eq!(format.parse(line.as_bytes()).is_some(), is_head, "{line}");
+        }
     }
 
     #[test]

@@ -53,6 +53,7 @@ pub(super) fn scan(
         start: rules.environment.start_signal(),
         listed: plan.listing.map(|l| (l.signal, l.records_max)),
         watch: (!watch.is_empty()).then_some(watch),
+        texts: &rules.ignored_texts,
     };
     let mut by_node: BTreeMap<(String, String), Vec<Log>> = BTreeMap::new();
     for log in looked.logs() {

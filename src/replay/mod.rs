@@ -21,7 +21,7 @@ pub const TOLERANCE: f64 = 0.2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Everything observed is predicted within the tolerance.
+    /// Everything observed is predicted within the tolerance, and every position exactly.
     Reproduced,
     /// At least half of it.
     Partly,
@@ -65,8 +65,10 @@ pub struct Compared {
     pub observed: Option<u64>,
     /// What the run says.
     pub predicted: u64,
-    /// The distance from what was observed, as a share of it.
+    /// The distance from what was observed, as a share of it; of a position, 0 where it is met and 1 where it is not.
     pub error: Option<f64>,
+    /// Whether the run was made from what was observed here: such a row shows what went in and supports nothing.
+    pub given: bool,
 }
 
 impl Compared {
@@ -77,6 +79,23 @@ impl Compared {
             observed,
             predicted,
             error: observed.map(|it| distance(it, predicted)),
+            given: false,
+        }
+    }
+
+    /// A position, which is met or not: 340 is not near 300.
+    fn exact(what: &str, node: &str, observed: Option<u64>, predicted: u64) -> Self {
+        Self {
+            error: observed.map(|it| if it == predicted { 0.0 } else { 1.0 }),
+            ..Self::of(what, node, observed, predicted)
+        }
+    }
+
+    /// The same row, of something that the run was made from.
+    fn given(self) -> Self {
+        Self {
+            given: true,
+            ..self
         }
     }
 }
@@ -151,9 +170,10 @@ pub fn replay(report: &Report) -> Vec<Replayed> {
     replayed
 }
 
-/// What the comparisons come to.
+/// What the comparisons come to; what the run was made from counts for nothing.
 fn verdict(compared: &[Compared]) -> Verdict {
-    let errors: Vec<f64> = compared.iter().filter_map(|it| it.error).collect();
+    let predicted = compared.iter().filter(|it| !it.given);
+    let errors: Vec<f64> = predicted.filter_map(|it| it.error).collect();
     let near = errors.iter().filter(|it| **it <= TOLERANCE).count();
     if near == errors.len() && near > 0 {
         Verdict::Reproduced
@@ -185,5 +205,36 @@ fn fact(what: &str, value: impl ToString, from: &str) -> Fact {
         what: what.to_owned(),
         value: value.to_string(),
         from: from.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(observed: u64, predicted: u64) -> Compared {
+        Compared::exact("position", "ctrl-1", Some(observed), predicted)
+    }
+
+    #[test]
+    fn a_position_is_met_or_not() {
+        // 340 is within 20 % of 341, and another position.
+        assert_eq!(position(340, 341).error, Some(1.0));
+        assert_eq!(position(340, 340).error, Some(0.0));
+        assert_eq!(Compared::exact("", "", None, 340).error, None);
+        assert_eq!(verdict(&[position(340, 341)]), Verdict::Not);
+        assert_eq!(
+            verdict(&[position(340, 341), position(342, 342)]),
+            Verdict::Partly
+        );
+    }
+
+    #[test]
+    fn what_the_run_was_made_from_supports_nothing() {
+        assert_eq!(verdict(&[position(323, 323).given()]), Verdict::Not);
+        let wrong = [position(323, 323).given(), position(340, 0)];
+        assert_eq!(verdict(&wrong), Verdict::Not);
+        let right = [position(323, 0).given(), position(340, 340)];
+        assert_eq!(verdict(&right), Verdict::Reproduced);
     }
 }

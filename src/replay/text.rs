@@ -20,9 +20,11 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             let observed = it
                 .observed
                 .map_or_else(|| "not here".to_owned(), |n| n.to_string());
-            let error = it.error.map_or_else(String::new, |e| {
-                format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0)
-            });
+            let error = match it.error {
+                _ if it.given => "  given".to_owned(),
+                None => String::new(),
+                Some(e) => format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0),
+            };
             writeln!(
                 out,
                 "  {:<28}{:<16}{observed:>10}{:>10}{error}",

@@ -53,6 +53,9 @@ pub struct NearMiss {
 /// Counts with the first example of each.
 type Examples<K> = BTreeMap<K, (u64, Option<Evidence>)>;
 
+/// A level, a template, and the texts that are looked for and that each of the records holds.
+type Kind = (Level, String, Vec<u16>);
+
 /// Works out the coverage, given the signals of the findings of each run.
 pub(super) fn of(
     base: &RuleBase,
@@ -66,20 +69,19 @@ pub(super) fn of(
     let nothing = BTreeSet::new();
     for node in nodes {
         let used = used.get(&node.tally.run).unwrap_or(&nothing);
-        let mut of_node: Examples<(Level, String)> = BTreeMap::new();
+        let mut of_node: Examples<Kind> = BTreeMap::new();
         add_errors(base, &node.tally, used, &mut coverage, &mut of_node);
         let seen = (
             node.tally.node.as_str(),
             node.tally.span.map(|(_, last)| last),
         );
-        of_node.retain(|(_, template), (count, example)| {
-            let record = example.as_ref().map_or("", |it| it.text.as_str());
-            let is_left_out = ledger.takes_records(record, template, *count, seen);
+        of_node.retain(|(_, template, held), (count, _)| {
+            let is_left_out = ledger.takes_records(template, held, *count, seen);
             coverage.explained += if is_left_out { *count } else { 0 };
             !is_left_out
         });
-        for (key, (count, example)) in of_node {
-            add(&mut templates, key, count, example);
+        for ((level, template, _), (count, example)) in of_node {
+            add(&mut templates, (level, template), count, example);
         }
         for (index, signal) in (0u16..).zip(&node.tally.signals) {
             if signal.near_misses > 0 {
@@ -123,38 +125,50 @@ fn add_errors(
     tally: &NodeTally,
     used: &BTreeSet<u16>,
     coverage: &mut Coverage,
-    templates: &mut Examples<(Level, String)>,
+    templates: &mut Examples<Kind>,
 ) {
     let explains = |signal: &u16| used.contains(signal) || base.signals.signal(*signal).benign;
+    let template = |first: u16| {
+        let signal = base.signals.signal(first);
+        let template = signal.templates.first();
+        template.map_or_else(|| signal.id.clone(), |it| it.source().to_owned())
+    };
+    let mut holding: BTreeMap<(Level, &[u16]), u64> = BTreeMap::new();
+    for ((level, signals, held), (count, example)) in &tally.errors.holding {
+        if let (Some(&first), false) = (signals.first(), signals.iter().any(explains)) {
+            *holding.entry((*level, signals)).or_default() += count;
+            let kind = (*level, template(first), held.clone());
+            add(templates, kind, *count, Some(example.clone()));
+        }
+    }
     for ((level, signals), &count) in &tally.errors.by_signals {
         coverage.error_records += count;
         if signals.iter().any(explains) {
             coverage.explained += count;
         } else if let Some(&first) = signals.first() {
-            let signal = base.signals.signal(first);
-            let text = signal
-                .templates
-                .first()
-                .map_or(signal.id.as_str(), |template| template.source());
-            let example = tally.signals[usize::from(first)].evidence.first().cloned();
-            add(templates, (*level, text.to_owned()), count, example);
+            let held = holding.get(&(*level, signals.as_slice())).copied();
+            let rest = count - held.unwrap_or(0);
+            if rest > 0 {
+                let example = tally.signals[usize::from(first)].evidence.first().cloned();
+                add(
+                    templates,
+                    (*level, template(first), Vec::new()),
+                    rest,
+                    example,
+                );
+            }
         }
     }
-    for ((level, template), (count, example)) in &tally.errors.unmatched {
+    for (kind, (count, example)) in &tally.errors.unmatched {
         coverage.error_records += count;
-        add(
-            templates,
-            (*level, template.clone()),
-            *count,
-            Some(example.clone()),
-        );
+        add(templates, kind.clone(), *count, Some(example.clone()));
     }
     if tally.errors.beyond_cap > 0 {
         coverage.error_records += tally.errors.beyond_cap;
         let text = "(further templates, not kept apart)".to_owned();
         add(
             templates,
-            (Level::Error, text),
+            (Level::Error, text, Vec::new()),
             tally.errors.beyond_cap,
             None,
         );

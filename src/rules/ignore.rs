@@ -15,6 +15,8 @@ const NAMED_MAX: usize = 10;
 pub struct IgnoreRule {
     /// The index of its declaration.
     pub declared: usize,
+    /// The index of its text among those that are looked for.
+    pub text: Option<u16>,
     /// The beginning of the day from which on it ignores nothing.
     pub until: Timestamp,
 }
@@ -66,39 +68,44 @@ impl<'b> Ledger<'b> {
         let run = nodes.iter().filter_map(|node| node.tally.span);
         let last = finding.window.map(|(_, last)| last);
         let last = last.or_else(|| run.map(|(_, last)| last).max());
-        let fits = |declared: &IgnoreDecl| {
+        let fits = |_: &IgnoreRule, declared: &IgnoreDecl| {
             let rule = declared.rule.as_ref().map(toml::Spanned::get_ref);
-            let only = |node: &String| finding.reported_by.iter().all(|it| it == node);
+            // What nobody reports, no node alone reports.
+            let reported_by = &finding.reported_by;
+            let only =
+                |node: &String| !reported_by.is_empty() && reported_by.iter().all(|it| it == node);
             rule == Some(&finding.rule) && declared.node.as_ref().is_none_or(only)
         };
         self.takes(fits, last, 1, &finding.title)
     }
 
-    /// Whether unexplained records of a node are left out, given a record of them and their template.
+    /// Whether unexplained records of a node are left out, given their template and the texts that each of them holds.
     pub(super) fn takes_records(
         &mut self,
-        record: &str,
         template: &str,
+        held: &[u16],
         count: u64,
         (node, last): (&str, Option<Timestamp>),
     ) -> bool {
-        let fits = |declared: &IgnoreDecl| {
+        let fits = |entry: &IgnoreRule, declared: &IgnoreDecl| {
+            let holds = entry.text.is_some_and(|text| held.contains(&text));
+            // A template says of all its records what it says.
             let text = declared.text.as_ref().map(toml::Spanned::get_ref);
-            let holds = |text: &String| record.contains(text) || template.contains(text);
-            text.is_some_and(holds) && declared.node.as_ref().is_none_or(|it| it == node)
+            let holds = holds || text.is_some_and(|text| template.contains(text));
+            holds && declared.node.as_ref().is_none_or(|it| it == node)
         };
         self.takes(fits, last, count, template)
     }
 
     fn takes(
         &mut self,
-        fits: impl Fn(&IgnoreDecl) -> bool,
+        fits: impl Fn(&IgnoreRule, &IgnoreDecl) -> bool,
         last: Option<Timestamp>,
         count: u64,
         what: &str,
     ) -> bool {
         for (entry, row) in self.base.ignores.iter().zip(&mut self.rows) {
-            if !fits(&self.base.declared.ignore[entry.declared]) {
+            if !fits(entry, &self.base.declared.ignore[entry.declared]) {
                 continue;
             }
             // A time of day has no date to be before another.

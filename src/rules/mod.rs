@@ -39,8 +39,8 @@ pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::parsers::Format;
 use crate::scan::Families;
-use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally, PairedSide, StallWatch};
+use crate::signals::{Literal, SignalSet};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
@@ -80,6 +80,8 @@ pub struct RuleBase {
     pub strips: Vec<StripRule>,
     /// What is left out by request.
     pub ignores: Vec<IgnoreRule>,
+    /// The texts of records that are left out.
+    pub ignored_texts: Vec<Literal>,
     /// How versions, builds, starts and zones are read.
     pub environment: Environment,
     /// As declared, with the prose and the samples.

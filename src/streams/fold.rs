@@ -13,7 +13,7 @@ use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{
     Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Watch,
 };
-use crate::signals::{FIELDS_MAX, SignalSet};
+use crate::signals::{FIELDS_MAX, Literal, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
@@ -44,6 +44,8 @@ pub struct FoldRules<'s> {
     pub listed: Option<(u16, usize)>,
     /// Names that failing tests ask about.
     pub watch: Option<&'s Watch>,
+    /// Texts of which it is noted which Error and Fatal records hold them.
+    pub texts: &'s [Literal],
 }
 
 /// The fold of one log into the tallies of its node.
@@ -371,16 +373,25 @@ impl<'s> Fold<'s> {
         occurrences: &[Occurrence],
         suspect: bool,
     ) {
+        let text = entry.bytes.of(&scanned.block.bytes);
+        let held = (0u16..).zip(self.rules.texts);
+        let held = held.filter(|(_, looked_for)| looked_for.is_in(text));
+        let held: Vec<u16> = held.map(|(at, _)| at).collect();
         let errors = &mut self.tally_of(scanned, entry).errors;
         if !occurrences.is_empty() && !suspect {
-            let signals = occurrences.iter().map(|occurrence| occurrence.signal);
-            errors.claimed(entry.level, signals);
+            let signals = || occurrences.iter().map(|occurrence| occurrence.signal);
+            errors.claimed(entry.level, signals());
+            if !held.is_empty() {
+                let key = (entry.level, signals().collect(), held);
+                let first = || (0, evidence(scanned, entry));
+                errors.holding.entry(key).or_insert_with(first).0 += 1;
+            }
             return;
         }
         let template = mask::template(entry.message.of(&scanned.block.bytes));
         let forged = if suspect { "(may be forged) " } else { "" };
         let template = format!("{forged}{template}");
-        let key = (entry.level, template);
+        let key = (entry.level, template, held);
         if let Some((count, _)) = errors.unmatched.get_mut(&key) {
             *count += 1;
         } else if errors.unmatched.len() < TEMPLATES_MAX {

@@ -108,17 +108,23 @@ fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
         let spec = source.format.spec();
         spec.counts_records && !spec.dateless && !spec.nodes_in_lines
     };
-    let mut written = BTreeSet::new();
+    let mut written: BTreeMap<_, BTreeSet<Option<Program>>> = BTreeMap::new();
     for log in planned.iter() {
         let own = sources(log)
             .into_iter()
             .filter(|source| !source.is_wrapped && is_dated(source));
-        written.extend(own.map(|source| key(log, source.format)));
+        for source in own {
+            let programs = written.entry(key(log, source.format)).or_default();
+            programs.insert(program(&log.name));
+        }
     }
     let is_view = |log: &Log| {
-        sources(log)
-            .iter()
-            .all(|source| source.is_wrapped && written.contains(&key(log, source.format)))
+        let repeats = |source: &Source| {
+            let programs = written.get(&key(log, source.format));
+            let mut programs = programs.into_iter().flatten();
+            source.is_wrapped && programs.any(|it| may_be_one(*it, program(&log.name)))
+        };
+        sources(log).iter().all(repeats)
     };
     let (views, rest) = std::mem::take(planned).into_iter().partition(is_view);
     *planned = rest;
@@ -136,15 +142,26 @@ fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
 
 /// Puts exports beside the log of their node that they repeat. Where it has none, the first one is the log.
 fn place_views(planned: &mut Vec<Log>, mut exported: Log) {
+    // Of a server and a keeper the server has system tables.
+    let is_table = |view: &Source| !view.is_wrapped;
+    let of = if exported.views.iter().any(is_table) {
+        Some(Program::Server)
+    } else {
+        program(&exported.name)
+    };
     let is_of = |log: &&mut Log| {
         let sources = log.main.pieces.iter().chain(&log.err.pieces);
         let mut formats = sources.map(|source| source.format);
         (&log.run, &log.node) == (&exported.run, &exported.node)
             && formats.next() == exported.views.first().map(|view| view.format)
+            && may_be_one(program(&log.name), of)
     };
-    // Of a server and a keeper the server has the table.
     let of_node = planned.iter_mut().filter(is_of);
-    let best = of_node.min_by_key(|log| !log.name.contains("server"));
+    // A log that says whose it is comes first, and the server's before others.
+    let best = of_node.min_by_key(|log| {
+        let writer = program(&log.name);
+        (writer != of, writer != Some(Program::Server))
+    });
     if let Some(log) = best {
         log.views.append(&mut exported.views);
         return;
@@ -152,6 +169,29 @@ fn place_views(planned: &mut Vec<Log>, mut exported: Log) {
     let main = exported.views.remove(0);
     exported.main.pieces.push(main);
     planned.push(exported);
+}
+
+/// Who writes a log: a server and a keeper may run on one node, and neither log is a view of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Program {
+    Server,
+    Keeper,
+}
+
+/// Who writes a log of that name, if the name says it.
+fn program(name: &str) -> Option<Program> {
+    if name.contains("keeper") {
+        Some(Program::Keeper)
+    } else if name.contains("server") {
+        Some(Program::Server)
+    } else {
+        None
+    }
+}
+
+/// Whether two logs may be the same program's, as far as their names say.
+fn may_be_one(a: Option<Program>, b: Option<Program>) -> bool {
+    a == b || a.is_none() || b.is_none()
 }
 
 fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
@@ -235,5 +275,58 @@ mod tests {
         let order: Vec<usize> = logs[0].main.pieces.iter().map(|s| s.artifact).collect();
         assert_eq!((logs.len(), order), (1, vec![2, 3, 1, 0]));
         assert_eq!(logs[0].err.pieces, [source(4)]);
+    }
+
+    #[test]
+    fn logs_of_a_server_and_a_keeper_are_no_views_of_each_other() {
+        let place = |log: &str, role| Place {
+            run: ".".into(),
+            node: "n".into(),
+            log: log.into(),
+            role,
+            piece: None,
+        };
+        let source = |artifact, is_wrapped| Source {
+            artifact,
+            stream: 0,
+            format: Format::CLICKHOUSE,
+            coarse: false,
+            is_wrapped,
+            is_excerpt: false,
+        };
+        let (server, keeper) = ("clickhouse-server", "clickhouse-keeper");
+        // What is written, what is collected or exported beside it, and the number of logs.
+        for (written, beside, role, is_wrapped, logs) in [
+            (server, server, Role::Main, true, 1),
+            (keeper, keeper, Role::Main, true, 1),
+            (server, "journal", Role::Main, true, 1),
+            (keeper, "journal", Role::Main, true, 1),
+            (server, keeper, Role::Main, true, 2),
+            (keeper, server, Role::Main, true, 2),
+            (server, "text_log", Role::View, false, 1),
+            (keeper, "text_log", Role::View, false, 2),
+        ] {
+            let found = plan([
+                (place(written, Role::Main), source(0, false)),
+                (place(beside, role), source(1, is_wrapped)),
+            ]);
+            assert_eq!(found.len(), logs, "{beside} beside {written}");
+        }
+        // Beside both, what says nothing is the server's, and what says keeper the keeper's.
+        let found = plan([
+            (place(keeper, Role::Main), source(0, false)),
+            (place(server, Role::Main), source(1, false)),
+            (place("journal", Role::Main), source(2, true)),
+            (place("keeper-journal", Role::Main), source(3, true)),
+        ]);
+        let views: Vec<(&str, usize)> = found
+            .iter()
+            .flat_map(|log| {
+                log.views
+                    .iter()
+                    .map(|view| (log.name.as_str(), view.artifact))
+            })
+            .collect();
+        assert_eq!(views, [(keeper, 3), (server, 2)]);
     }
 }

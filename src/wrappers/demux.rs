@@ -211,7 +211,8 @@ impl Demux {
         };
         let mut is_cut = false;
         for lane in lanes.iter_mut().filter(|lane| !lane.is_let_go) {
-            if lane.text.is_enough() {
+            // A line that ends a long record may leave enough for several.
+            while lane.text.is_enough() {
                 let block = lane.text.cut(self.spare.pop().unwrap_or_default(), false);
                 self.waiting += block.as_ref().map_or(0, |block| block.bytes.len());
                 lane.blocks.extend(block);
@@ -432,6 +433,27 @@ mod tests {
             assert!(blocks == alone(&layers[at], at), "log {at}");
         }
         assert_eq!(demux.waiting, 0);
+    }
+
+    #[test]
+    fn a_log_that_was_let_go_after_some_blocks_goes_on_where_they_end() {
+        let layers = layers();
+        let mut demux = demux(&layers);
+        let mut taken = Vec::new();
+        while !demux.ended {
+            demux.advance();
+            if taken.len() < 3 {
+                taken.extend(demux.next(0, Vec::new()));
+            }
+            while demux.next(1, Vec::new()).is_some() {}
+        }
+        assert_eq!(taken.len(), 3);
+        assert!(demux.is_let_go(0));
+        assert!(demux.next(0, Vec::new()).is_none());
+        let all = alone(&layers[0], 0);
+        let taken = taken.iter().map(|block| format!("{block:?}"));
+        let resumed = taken.chain(all.iter().skip(3).cloned());
+        assert!(resumed.eq(all.iter().cloned()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::sorting::{STRETCH_BYTES, Sorter};
 use crate::intake::{Block, Limits};
 use crate::parsers::tables::{
     Columns, Form, Known, Row, RowFault, Rows, Table, Writer, Written, identify,
@@ -11,21 +12,6 @@ use crate::time::Timestamp;
 
 /// How large a file may be that must be read whole, in bytes: a Parquet file's directory stands at its end.
 pub const WHOLE_BYTES_MAX: u64 = 256 << 20;
-
-/// How much of a log's export is put in order at once, in bytes: a server exports its table in the order in which it reads the
-/// parts of it. What people export is smaller; of a larger one each stretch of so many bytes is in order.
-const ORDERED_MAX: usize = 256 << 20;
-
-/// How many bytes the stamp has that a record begins with.
-const STAMP_BYTES: usize = 26;
-
-/// Records that are given in the order of their stamps.
-#[derive(Default)]
-struct Ordered {
-    text: Vec<u8>,
-    /// Each record's place, and where it ends in the text; the next one stands last.
-    rows: Vec<(Start, usize)>,
-}
 
 /// Reads an exported table.
 pub struct TableReader {
@@ -38,7 +24,10 @@ pub struct TableReader {
     row: Row,
     text: Vec<u8>,
     origin: Origin,
-    ordered: Ordered,
+    /// The rows of a log, put in order: a server exports its table in the order in which it reads the parts of it.
+    sorter: Sorter,
+    /// Why the rows could not be put in order.
+    error: Option<io::Error>,
     /// Whether every row was read.
     is_read: bool,
     limits: Limits,
@@ -67,7 +56,8 @@ impl TableReader {
             row: Row::default(),
             text: Vec::new(),
             origin: Origin::default(),
-            ordered: Ordered::default(),
+            sorter: Sorter::new(STRETCH_BYTES),
+            error: None,
             is_read: false,
             limits,
             lines: 0,
@@ -107,8 +97,8 @@ impl TableReader {
 
     /// Why reading stopped before the end, and at which unpacked byte; once.
     pub fn take_error(&mut self) -> Option<(u64, io::Error)> {
-        let error = self.table.take_error()?;
-        Some((self.table.offset(), io::Error::other(error)))
+        let error = self.table.take_error().map(io::Error::other);
+        Some((self.table.offset(), error.or_else(|| self.error.take())?))
     }
 
     /// Writes rows until they fill a block, or the input ends.
@@ -135,35 +125,27 @@ impl TableReader {
 
     /// Gives the next record in order; the end, if there is none.
     fn give(&mut self) {
-        if self.ordered.rows.is_empty() && !self.is_read {
-            self.order();
+        let ordered = if self.is_read { Ok(()) } else { self.order() };
+        match ordered.and_then(|()| self.sorter.next(&mut self.text)) {
+            Ok(Some(start)) => self.origin.starts.push(start),
+            Ok(None) => self.ended = true,
+            Err(error) => {
+                self.error = Some(error);
+                self.ended = true;
+            }
         }
-        let Some((start, end)) = self.ordered.rows.pop() else {
-            self.ended = self.is_read;
-            return;
-        };
-        let at = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
-        let record = &self.ordered.text[start.at as usize..end];
-        self.text.extend_from_slice(record);
-        self.origin.starts.push(Start { at, ..start });
     }
 
-    /// Reads records and puts them in order.
-    fn order(&mut self) {
-        let text = std::mem::replace(&mut self.text, std::mem::take(&mut self.ordered.text));
-        let starts = std::mem::take(&mut self.origin.starts);
-        self.text.clear();
-        while !self.is_read && self.text.len() < ORDERED_MAX {
+    /// Reads all records and puts them in order.
+    fn order(&mut self) -> io::Result<()> {
+        while !self.is_read {
             self.read();
+            for start in self.origin.starts.drain(..) {
+                self.sorter.push(start, &self.text)?;
+            }
+            self.text.clear();
         }
-        let text = std::mem::replace(&mut self.text, text);
-        let starts = std::mem::replace(&mut self.origin.starts, starts);
-        let ends = starts.iter().skip(1).map(|start| start.at as usize);
-        let ends = ends.chain([text.len()]);
-        let mut rows: Vec<(Start, usize)> = starts.iter().copied().zip(ends).collect();
-        rows.sort_by_key(|(start, _)| text.get(start.at as usize..start.at as usize + STAMP_BYTES));
-        rows.reverse();
-        self.ordered = Ordered { text, rows };
+        self.sorter.end()
     }
 
     /// Makes a writer for other columns: rows may name their own, and a file may hold the answers to several queries.

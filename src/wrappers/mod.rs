@@ -21,6 +21,7 @@ mod kubectl;
 mod lines;
 mod reader;
 mod reversal;
+mod sorting;
 mod stack;
 mod stamp;
 mod syslog;

@@ -118,6 +118,8 @@ pub struct Expect {
     pub variant: Option<String>,
     /// Where the expectation comes from.
     pub from: String,
+    /// Why it does not come out, where that is known: the table then says no, and this.
+    pub gap: Option<String>,
 }
 
 impl Expect {
@@ -251,6 +253,7 @@ mod tests {
             over: Over::Median,
             variant: None,
             from: String::new(),
+            gap: None,
         };
         assert!(expect.fits(&[1, 15, 99]));
         assert!(!expect.fits(&[1, 2, 15]));

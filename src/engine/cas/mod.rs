@@ -4,6 +4,7 @@
 //! [`World`] is the system; [`Run`] lets it live through a [`Scenario`].
 
 mod append;
+mod bounds;
 pub mod check;
 mod course;
 mod ddl;

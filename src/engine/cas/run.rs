@@ -35,6 +35,12 @@ pub(super) enum Event {
     Select,
 }
 
+/// Events of a run at most, unless a soak counts its own operations: some minutes.
+const EVENTS_MAX: u64 = 50_000_000;
+
+/// Parts, each of which every server keeps something of: a gigabyte.
+const PARTS_MAX: usize = 1_000_000;
+
 /// How often the harness of a soak with faults asks every server something.
 const SELECT: Micros = 2 * SECOND;
 
@@ -47,6 +53,8 @@ pub struct Run<'a> {
     pub world: World,
     /// What was counted.
     pub tally: Tally,
+    /// Whether it was ended before its time because more happened than a run keeps.
+    pub is_cut: bool,
     pub(super) scenario: Scenario,
     pub(super) schedule: Schedule<Event>,
     pub(super) load_streams: BTreeMap<(usize, usize), Stream>,
@@ -78,6 +86,7 @@ impl<'a> Run<'a> {
         let mut run = Self {
             world: World::new(setup),
             tally: Tally::new(scenario.nodes),
+            is_cut: false,
             tables: Tables::new(scenario.tables),
             scenario: scenario.clone(),
             schedule: Schedule::default(),
@@ -135,13 +144,17 @@ impl<'a> Run<'a> {
         self.run_until(self.scenario.end());
     }
 
-    /// Runs until a time, or until a promise is broken.
+    /// Runs until a time, until a promise is broken, or until more has happened than a run keeps.
     pub fn run_until(&mut self, end: Micros) {
-        while self.world.broken.is_empty() {
+        // Whoever drives a soak counts its operations.
+        let is_bounded = self.scenario.soak.is_none();
+        while self.world.broken.is_empty() && !self.is_cut {
             let Some(event) = self.schedule.next_until(end) else {
                 return;
             };
             self.happen(event);
+            let is_full = self.events() >= EVENTS_MAX || self.world.parts.len() >= PARTS_MAX;
+            self.is_cut = is_bounded && is_full;
         }
     }
 

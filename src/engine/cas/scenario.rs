@@ -272,14 +272,26 @@ pub enum ScenarioError {
         count: usize,
     },
     /// Its size is out of bounds.
-    #[error("{name}: {what} must be from 1 to {most}")]
+    #[error("{name}: {what} must be from {least} to {most}")]
     Size {
         /// Which file.
         name: String,
         /// What is out of bounds.
         what: &'static str,
+        /// The smallest allowed.
+        least: u64,
         /// The largest allowed.
-        most: usize,
+        most: u64,
+    },
+    /// One of its latencies is none.
+    #[error("{name}: {what}: {problem}")]
+    Latency {
+        /// Which file.
+        name: String,
+        /// Which latency.
+        what: &'static str,
+        /// What is wrong with it.
+        problem: String,
     },
     /// Its protocol is not known.
     #[error("{name}: {source}")]
@@ -304,42 +316,6 @@ impl Scenario {
         })?;
         scenario.check(name)?;
         Ok(scenario)
-    }
-
-    pub(super) fn check(&self, name: &str) -> Result<(), ScenarioError> {
-        let sizes = [
-            ("nodes", self.nodes, 16),
-            ("tables", self.tables, 1000),
-            ("fetch-slots", self.fetch_slots, 1000),
-            ("common-slots", self.common_slots, 1000),
-        ];
-        for (what, size, most) in sizes {
-            if !(1..=most).contains(&size) {
-                let name = name.to_owned();
-                return Err(ScenarioError::Size { name, what, most });
-            }
-        }
-        let loads = self.load.iter();
-        let mut nodes: Vec<usize> = loads.clone().flat_map(|it| it.nodes.clone()).collect();
-        nodes.extend(self.fault.iter().flat_map(|it| it.nodes.clone()));
-        nodes.extend(self.act.iter().map(|it| it.node));
-        nodes.extend(&self.without_confirm);
-        nodes.extend(self.expect.iter().filter_map(|it| it.node));
-        let tables = loads.flat_map(|it| it.tables.clone()).collect();
-        for (what, numbers, count) in [
-            ("server", nodes, self.nodes),
-            ("table", tables, self.tables),
-        ] {
-            if let Some(number) = numbers.into_iter().find(|it| *it >= count) {
-                return Err(ScenarioError::Place {
-                    name: name.to_owned(),
-                    what,
-                    number,
-                    count,
-                });
-            }
-        }
-        Ok(())
     }
 
     /// The scenario as a file that [`Self::read`] takes, without what is as by default.

@@ -29,6 +29,8 @@ pub struct RunSummary {
     pub seconds: u64,
     /// Events.
     pub events: u64,
+    /// Whether it was ended before its time because more happened than a run keeps.
+    pub is_cut: bool,
     /// The hash of everything that happened.
     pub trace: String,
     /// Whether all servers have the same parts and empty queues.
@@ -142,6 +144,7 @@ pub fn summarize(scenario: &str, seed: u64, run: &Run<'_>, verdict: Option<Strin
         seed,
         seconds: run.now() / SECOND,
         events: run.events(),
+        is_cut: run.is_cut,
         trace: format!("{:016x}", run.hash()),
         converged: run.world.has_converged(),
         fsck: FsckSummary {
@@ -190,6 +193,9 @@ impl RunSummary {
             self.scenario, self.variant, self.seed, self.events, self.seconds, self.trace
         )?;
         writeln!(out, "{}\n", self.what)?;
+        if self.is_cut {
+            writeln!(out, "CUT SHORT: more happened than a run keeps.\n")?;
+        }
         write!(out, "{:<WORDS$}", "")?;
         for node in &self.nodes {
             write!(out, "{:>CELL$}", node.node)?;

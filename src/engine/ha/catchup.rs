@@ -100,7 +100,9 @@ impl World {
         };
         let standby = &primary.standbys[peer];
         if !standby.is_registered {
-            self.send(node, peer, Message::Hello { term }, out);
+            if !self.setup.variant.has(Defect::NoHello) {
+                self.send(node, peer, Message::Hello { term }, out);
+            }
             return;
         }
         let assumptions = &self.setup.assumptions;
@@ -338,6 +340,7 @@ impl World {
         it.disk.snapshot = state;
         it.persist.current = lsn + 1;
         it.log.clear();
+        it.forget_answers(lsn + 1);
         it.committed = it.committed.max(lsn);
         if it.persist.is_recovered {
             it.acknowledged = it.acknowledged.min(lsn);
@@ -354,10 +357,7 @@ impl World {
             return;
         };
         it.disk.snapshot = (lsn, term);
-        let open = it.persist.open;
-        let disk = &mut it.disk;
-        disk.segments
-            .retain(|first, segment| Some(*first) == open || segment.last > lsn);
+        it.disk.purge(it.persist.open);
         it.log.retain(|at, _| *at > lsn);
     }
 
@@ -426,7 +426,7 @@ impl World {
 }
 
 /// The number of a standby at its primary.
-fn number(primary: NodeId, standby: NodeId) -> u64 {
+pub(super) fn number(primary: NodeId, standby: NodeId) -> u64 {
     let before = usize::from(standby > primary);
     (standby - before) as u64
 }

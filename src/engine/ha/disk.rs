@@ -2,7 +2,7 @@
 //!
 //! The bytes are those of `docs/wal-format.md`. The reader of the analysis and this writer share nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{Entry, LayoutKind, LayoutProblem, NodeId};
 
@@ -120,7 +120,9 @@ impl Disk {
 
     /// What a recovery would find: every record in the order of the names, and the last one of them as the end.
     ///
-    /// `is_ordered` is a recovery that looks at positions instead: the end is the highest without a hole below it.
+    /// It is never below the snapshot, which may hold more than the records: what was committed by others need not have
+    /// been durable here. `is_ordered` is a recovery that looks at positions instead: the end is the highest without a
+    /// hole below it.
     pub(super) fn recoverable(&self, is_ordered: bool) -> Recovered {
         let mut last = self.snapshot.0;
         let mut entries = BTreeMap::new();
@@ -130,6 +132,7 @@ impl Disk {
                 entries.insert(entry.lsn, entry);
             }
         }
+        last = last.max(self.snapshot.0);
         if is_ordered {
             last = self.snapshot.0;
             while entries.contains_key(&(last + 1)) {
@@ -138,6 +141,13 @@ impl Disk {
         }
         entries.retain(|lsn, _| (self.snapshot.0 + 1..=last).contains(lsn));
         Recovered { last, entries }
+    }
+
+    /// Removes segments that a snapshot holds whole, but for one that is open.
+    pub(super) fn purge(&mut self, open: Option<u64>) {
+        let lsn = self.snapshot.0;
+        self.segments
+            .retain(|first, it| Some(*first) == open || it.last > lsn);
     }
 
     /// Cuts off what a crash left behind the last whole record.
@@ -191,13 +201,18 @@ impl Disk {
     }
 
     /// What a check of the layout finds: stretches where nobody looks for them, and positions that are not there.
+    ///
+    /// A record behind a gap in its segment is in the wrong one as well: a position that is missing begins a segment.
     pub(super) fn problems(&self) -> Vec<LayoutProblem> {
         let mut problems: Vec<LayoutProblem> = Vec::new();
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for (name, segment) in &self.segments {
+            let mut wanted = *name;
             for (entry, ..) in segment.decode() {
-                *seen.entry(entry.lsn).or_insert(0) += 1;
-                if self.reader_opens(entry.lsn) == Some(*name) {
+                seen.insert(entry.lsn);
+                let is_in_order = entry.lsn <= wanted.max(self.snapshot.0 + 1);
+                if is_in_order && self.reader_opens(entry.lsn) == Some(*name) {
+                    wanted = wanted.max(entry.lsn + 1);
                     continue;
                 }
                 match problems.last_mut() {
@@ -213,10 +228,11 @@ impl Disk {
                 }
             }
         }
-        let mut before: Option<u64> = None;
-        for lsn in seen.keys() {
+        // The snapshot holds what is at or below it.
+        let mut before = Some(self.snapshot.0).filter(|it| *it > 0);
+        for lsn in seen {
             if let Some(before) = before
-                && before + 1 < *lsn
+                && before + 1 < lsn
             {
                 problems.push(LayoutProblem {
                     kind: LayoutKind::Missing,
@@ -225,7 +241,7 @@ impl Disk {
                     last: lsn - 1,
                 });
             }
-            before = Some(*lsn);
+            before = before.max(Some(lsn));
         }
         problems
     }
@@ -405,5 +421,35 @@ mod tests {
         assert_eq!(disk.recoverable(false).last, 3);
         assert_eq!(disk.segments.len(), 2);
         assert!(disk.problems().is_empty());
+    }
+
+    #[test]
+    fn a_snapshot_holds_what_was_not_durable() {
+        let mut disk = disk(&[(1, &[1, 2, 3]), (4, &[4, 5])]);
+        disk.snapshot = (7, 3);
+        for is_ordered in [false, true] {
+            let recovered = disk.recoverable(is_ordered);
+            assert_eq!((recovered.last, recovered.entries.len()), (7, 0));
+        }
+        // What it holds whole is removed, but for a segment that is open; it leaves no gap.
+        disk.create(8, 7);
+        disk.append(8, entry(8));
+        disk.purge(Some(4));
+        let names: Vec<u64> = disk.segments.keys().copied().collect();
+        assert_eq!(names, [4, 8]);
+        assert!(disk.problems().is_empty(), "{:?}", disk.problems());
+    }
+
+    #[test]
+    fn behind_a_gap_a_record_is_misfiled_and_the_gap_is_missing() {
+        // The only segment: nobody who looks for 6 would begin with it if 3 to 5 had a segment.
+        let disk = disk(&[(1, &[1, 2, 6, 7])]);
+        let found: Vec<_> = disk
+            .problems()
+            .iter()
+            .map(|it| (it.kind, it.first, it.last))
+            .collect();
+        let wanted = [(LayoutKind::Misfiled, 6, 7), (LayoutKind::Missing, 3, 5)];
+        assert_eq!(found, wanted);
     }
 }

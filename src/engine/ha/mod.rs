@@ -3,6 +3,7 @@
 //!
 //! [`World`] is the system; [`Run`] lets it live through a [`Scenario`].
 
+mod bounds;
 mod catchup;
 pub mod check;
 mod disk;
@@ -17,6 +18,8 @@ mod setup;
 pub mod soak;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use logs::write_logs;

@@ -210,3 +210,19 @@ pub enum What {
     /// Recovery found less than was acknowledged.
     Lost { first: u64, last: u64 },
 }
+
+impl What {
+    /// Whether it is a stream that found nothing.
+    pub(super) fn is_empty_stream(&self) -> bool {
+        matches!(
+            self,
+            Self::FoundNone { .. } | Self::Streamed { entries: 0, .. }
+        )
+    }
+
+    /// Whether it says what became of a stream.
+    pub(super) fn ends_stream(&self) -> bool {
+        let is_sent = matches!(self, Self::Streamed { .. } | Self::SnapshotSent { .. });
+        is_sent || self.is_empty_stream()
+    }
+}

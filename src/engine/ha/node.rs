@@ -112,6 +112,22 @@ pub(super) enum Step {
 }
 
 impl Step {
+    /// Entries in it.
+    pub(super) fn entries(&self) -> u64 {
+        match self {
+            Self::Deliver {
+                message: Message::Append(it) | Message::Batch(it),
+                ..
+            } => it.entries.len() as u64,
+            Self::Deliver { .. }
+            | Self::Recover { .. }
+            | Self::Synced { .. }
+            | Self::Election { .. }
+            | Self::Tick { .. }
+            | Self::Deadline { .. } => 0,
+        }
+    }
+
     /// Where it happens.
     pub(super) fn node(&self) -> NodeId {
         match self {
@@ -233,6 +249,13 @@ impl Node {
     /// Whether it takes part in elections and appends.
     pub(super) fn is_recovered(&self) -> bool {
         self.is_up && self.persist.is_recovered
+    }
+
+    /// Answers that speak of positions from one on are not sent any more: what they were about is gone.
+    pub(super) fn forget_answers(&mut self, from: u64) {
+        let is_gone =
+            |message: &Message| matches!(message, Message::Ack { lsn, .. } if *lsn >= from);
+        self.answers.retain(|it| !is_gone(&it.1));
     }
 
     /// The last position in its log.

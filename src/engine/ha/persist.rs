@@ -54,6 +54,8 @@ impl Persist {
     /// Finds the end of the log. A segment that is open stays open.
     pub(super) fn recover(&mut self, disk: &mut Disk, assumptions: &Assumptions) -> Recovered {
         disk.repair();
+        // What a compaction left open is closed now.
+        disk.purge(self.open);
         let recovered = disk.recoverable(assumptions.recovery == Recovery::Positions);
         self.current = recovered.last + 1;
         self.is_recovered = true;

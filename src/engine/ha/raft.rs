@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::names::{Entry, NodeId, Violation, What};
 use super::node::{AppendEntries, Delay, Message, Out, Primary, Role, Standby, Step};
+use super::setup::Defect;
 use super::world::{Refused, World};
 
 impl World {
@@ -78,11 +79,12 @@ impl World {
             return;
         }
         self.observe(to, term, out);
+        let is_blind = self.setup.variant.has(Defect::BlindVotes);
         let it = &mut self.nodes[to];
         let last = it.last();
         let own = (it.term_at(last).unwrap_or(0), last);
         let is_free = it.disk.vote.is_none_or(|it| it == from);
-        let is_granted = term == it.disk.term && is_free && log >= own;
+        let is_granted = term == it.disk.term && is_free && (log >= own || is_blind);
         let term = it.disk.term;
         if is_granted {
             it.disk.vote = Some(from);
@@ -360,6 +362,7 @@ impl World {
             it.persist.truncate(&mut it.disk, entry.lsn);
             it.log.retain(|lsn, _| *lsn < entry.lsn);
             it.acknowledged = it.acknowledged.min(entry.lsn - 1);
+            it.forget_answers(entry.lsn);
             if it.committed >= entry.lsn {
                 self.broken.insert(Violation::CommittedDiverged);
             }

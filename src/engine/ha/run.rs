@@ -19,6 +19,13 @@ enum Event {
     Attempt(u64),
 }
 
+/// What happens in a run of a scenario at most: notes that are kept, a few hundred megabytes.
+const NOTES_MAX: usize = 2_000_000;
+/// Events with or without a note.
+const EVENTS_MAX: u64 = 50_000_000;
+/// Entries that are sent.
+const SENT_MAX: u64 = 20_000_000;
+
 /// The chances of a run, one stream each.
 #[derive(Debug, Clone)]
 struct Chances {
@@ -38,6 +45,8 @@ pub struct Run {
     pub events: Vec<(Micros, Note)>,
     /// What the harness printed.
     pub lines: Vec<String>,
+    /// Whether it was ended before its time because more happened than a run keeps.
+    pub is_cut: bool,
     pub(super) scenario: Scenario,
     schedule: Schedule<Event>,
     chances: Chances,
@@ -50,6 +59,8 @@ pub struct Run {
     values: u64,
     /// The write of the client's last attempt.
     asked: Option<(u64, u64)>,
+    /// Entries that were sent.
+    sent: u64,
     out: Out,
 }
 
@@ -78,6 +89,8 @@ impl Run {
             world,
             events: Vec::new(),
             lines: Vec::new(),
+            is_cut: false,
+            sent: 0,
             scenario: scenario.clone(),
             schedule,
             chances: Chances {
@@ -97,21 +110,34 @@ impl Run {
         }
     }
 
-    /// Runs until the scenario ends.
+    /// Runs until the scenario ends, or more has happened than a run keeps: a scenario is anyone's file.
     pub fn finish(&mut self) {
-        self.run_until(self.scenario.end());
+        let end = self.scenario.end();
+        while let Some(event) = self.schedule.next_until(end) {
+            self.happen(event);
+            self.is_cut = self.events.len() >= NOTES_MAX
+                || self.schedule.events() >= EVENTS_MAX
+                || self.sent >= SENT_MAX;
+            if self.is_cut {
+                return;
+            }
+        }
     }
 
     /// Runs until a time.
     pub fn run_until(&mut self, end: Micros) {
         while let Some(event) = self.schedule.next_until(end) {
-            match event {
-                Event::Step(step) => self.step(step),
-                Event::Act(act) => self.act(act),
-                Event::Attempt(number) => self.attempt(number),
-            }
-            self.settle();
+            self.happen(event);
         }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Step(step) => self.step(step),
+            Event::Act(act) => self.act(act),
+            Event::Attempt(number) => self.attempt(number),
+        }
+        self.settle();
     }
 
     /// The time.
@@ -285,6 +311,7 @@ impl Run {
             self.events.push((now, note));
         }
         for (delay, step) in std::mem::take(&mut self.out.later) {
+            self.sent += step.entries();
             if let Some(at) = self.time_of(now, delay) {
                 self.schedule.at(at, Event::Step(step));
             }

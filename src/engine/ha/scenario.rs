@@ -204,33 +204,10 @@ impl Scenario {
         let scenario: Self = toml::from_str(text)
             .map_err(|error| ScenarioError::Toml(name.to_owned(), Box::new(error)))?;
         Variant::parse(&scenario.variant)?;
-        let fail = |text: String| Err(ScenarioError::Range(format!("{name}: {text}")));
-        if scenario.system != SYSTEM {
-            return fail(format!("system must be {SYSTEM}"));
+        match scenario.problem() {
+            Some(problem) => Err(ScenarioError::Range(format!("{name}: {problem}"))),
+            None => Ok(scenario),
         }
-        if !(1..=9).contains(&scenario.nodes) {
-            return fail("nodes must be from 1 to 9".to_owned());
-        }
-        let named = scenario.act.iter().map(|it| it.node);
-        let named = named.chain(scenario.disk.iter().map(|it| it.node));
-        if let Some(node) = named.into_iter().find(|it| *it >= scenario.nodes) {
-            let there = scenario.nodes;
-            return fail(format!("controller {node} is named, and there are {there}"));
-        }
-        if scenario
-            .disk
-            .iter()
-            .any(|it| it.first == 0 || it.last < it.first)
-        {
-            return fail("a segment begins at 1 or later and ends behind its beginning".to_owned());
-        }
-        if scenario.disk.iter().any(|it| it.last > 1_000_000) || scenario.timing.tick == 0 {
-            return fail("a position is at most 1000000, and a tick is not 0".to_owned());
-        }
-        if scenario.time_of_day().is_none() {
-            return fail("begins must be a time of day, such as 07:05:40".to_owned());
-        }
-        Ok(scenario)
     }
 
     /// What runs.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use thiserror::Error;
 
-/// A defect of the reported system.
+/// A defect: of the reported system, or one that shows whether a check finds anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Defect {
     /// Replicated writes are accepted before recovery. Mended: the write returns busy.
@@ -14,16 +14,30 @@ pub enum Defect {
     JoinOverridesReport,
     /// A stream that finds nothing says that it was sent. Mended: it counts and warns.
     SilentEmptyStream,
+    /// Nothing reported, but broken on purpose: a vote is given whatever the candidate's log has.
+    BlindVotes,
+    /// Broken on purpose: a primary greets nobody, so nobody gets anything.
+    NoHello,
 }
 
 impl Defect {
-    /// All, with their names.
+    /// Those of the report, with their names.
     pub const ALL: [(Self, &'static str); 4] = [
         (Self::PreRecoveryWrite, "pre-recovery-write"),
         (Self::PreRecoveryIntake, "pre-recovery-intake"),
         (Self::JoinOverridesReport, "join-overrides-report"),
         (Self::SilentEmptyStream, "silent-empty-stream"),
     ];
+
+    /// What is broken on purpose: a check that does not find it says nothing.
+    pub const ON_PURPOSE: [(Self, &'static str); 2] = [
+        (Self::BlindVotes, "blind-votes"),
+        (Self::NoHello, "no-hello"),
+    ];
+
+    fn named() -> impl Iterator<Item = (Self, &'static str)> {
+        Self::ALL.into_iter().chain(Self::ON_PURPOSE)
+    }
 }
 
 /// The defects that are there.
@@ -33,17 +47,17 @@ pub struct Variant(u8);
 /// A variant that is not known.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "no variant or defect of the controllers is called {0}; there are reported (all defects), fixed (none), pre-recovery-write, pre-recovery-intake, join-overrides-report, silent-empty-stream"
+    "no variant or defect of the controllers is called {0}; there are reported (all defects), fixed (none), pre-recovery-write, pre-recovery-intake, join-overrides-report, silent-empty-stream, and broken on purpose: blind-votes, no-hello"
 )]
 pub struct UnknownVariant(String);
 
 impl Variant {
-    /// Every defect, as reported.
+    /// Every defect of the report.
     pub const REPORTED: Self = Self(0b1111);
     /// None.
     pub const FIXED: Self = Self(0);
 
-    /// Every combination, from all defects to none.
+    /// Every combination of the report's defects, from all to none.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..16).rev().map(Self)
     }
@@ -57,9 +71,9 @@ impl Variant {
         }
         let mut bits = 0;
         for word in text.split('+').map(str::trim) {
-            let known = Defect::ALL.iter().find(|it| it.1 == word);
+            let known = Defect::named().find(|it| it.1 == word);
             let (defect, _) = known.ok_or_else(|| UnknownVariant(word.to_owned()))?;
-            bits |= 1 << *defect as u8;
+            bits |= 1 << defect as u8;
         }
         Ok(Self(bits))
     }
@@ -80,7 +94,7 @@ impl Variant {
             Self::REPORTED => "reported".to_owned(),
             Self::FIXED => "fixed".to_owned(),
             _ => {
-                let there = Defect::ALL.iter().filter(|it| self.has(it.0));
+                let there = Defect::named().filter(|it| self.has(it.0));
                 let names: Vec<&str> = there.map(|it| it.1).collect();
                 names.join("+")
             }
@@ -212,5 +226,8 @@ mod tests {
         let mended = Variant::REPORTED.mended("pre-recovery-write").unwrap();
         assert!(!mended.has(Defect::PreRecoveryWrite) && mended.has(Defect::SilentEmptyStream));
         assert!(Variant::parse("v1").is_err());
+        let broken = Variant::parse("no-hello+blind-votes").unwrap();
+        assert_eq!(broken.name(), "blind-votes+no-hello");
+        assert!(!Variant::all().any(|it| it == broken));
     }
 }

@@ -158,12 +158,7 @@ impl Soak {
             drops: self
                 .run
                 .count(None, |it| matches!(it, What::Dropped { is_first: true })),
-            empty: self.run.count(None, |it| {
-                matches!(
-                    it,
-                    What::FoundNone { .. } | What::Streamed { entries: 0, .. }
-                )
-            }),
+            empty: self.run.count(None, What::is_empty_stream),
             is_diverged,
         }
     }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::names::{What, controller};
+use super::catchup::number;
+use super::names::{NodeId, What, controller};
 use super::run::Run;
 use super::setup::Variant;
 use crate::engine::sim::{MILLISECOND, Micros, SECOND};
@@ -23,7 +24,7 @@ pub struct Elected {
     pub ready_after_ms: Option<u64>,
 }
 
-/// A primary that streams to a standby from one position to the end of the run.
+/// A primary that streams to a standby from one position to the end of the run and finds nothing there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stalled {
     /// The primary.
@@ -36,7 +37,7 @@ pub struct Stalled {
     pub committed: u64,
     /// How often.
     pub times: u64,
-    /// Where the standby is.
+    /// Where that standby is, by its last answer to a heartbeat.
     pub matched: Option<u64>,
     /// Whether it commits by another standby.
     pub is_available: bool,
@@ -76,6 +77,8 @@ pub struct Summary {
     pub seed: u64,
     /// How long it ran, in milliseconds.
     pub ran_ms: u64,
+    /// Whether it was ended before its time because more happened than a run keeps.
+    pub is_cut: bool,
     /// The hash of everything that happened.
     pub trace: String,
     /// Elections.
@@ -127,55 +130,89 @@ impl Run {
         elections.into_iter().map(|it| it.1).collect()
     }
 
-    /// A stall at the end: under the last primary, streams to one standby from one position until the end, for at least
-    /// ten seconds.
+    /// A stall at the end: under the last primary, streams to one standby from one position that find nothing, until
+    /// the end and for at least ten seconds.
     pub fn stall(&self) -> Option<Stalled> {
-        let last = self.elections().pop()?;
-        let since: Micros = last.at_ms * MILLISECOND;
-        let later = self.events.iter().filter(|it| it.0 > since);
-        let mut stalls: BTreeMap<u64, (Micros, Micros, Stalled)> = BTreeMap::new();
-        let mut matched = None;
-        for (at, note) in later {
-            if let What::Stream {
+        let elected = self.elections().pop()?;
+        let (since, primary) = self.last_election()?;
+        let mut courses: BTreeMap<u64, Course> = BTreeMap::new();
+        let mut matched: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut stream = None;
+        for (at, note) in self.events.iter().filter(|it| it.0 > since) {
+            if note.node != primary {
+                if let What::AppendOk {
+                    matched: at, n: 0, ..
+                } = note.what
+                {
+                    matched.insert(number(primary, note.node), at);
+                }
+            } else if let What::Stream {
                 standby,
                 lsn,
                 ceiling,
                 committed,
             } = note.what
             {
-                let (from, until, stalled) = stalls.entry(standby).or_insert_with(|| {
-                    let stalled = Stalled {
-                        primary: last.primary.clone(),
-                        from: lsn,
-                        ceiling,
-                        committed,
-                        times: 0,
-                        matched: None,
-                        is_available: last.ready_after_ms.is_some(),
-                    };
-                    (*at, *at, stalled)
-                });
-                if stalled.from != lsn {
-                    (*from, stalled.times) = (*at, 0);
-                }
-                *until = *at;
-                stalled.times += 1;
-                (stalled.from, stalled.ceiling, stalled.committed) = (lsn, ceiling, committed);
-            } else if let What::AppendOk {
-                matched: at, n: 0, ..
-            } = note.what
+                stream = Some((standby, [lsn, ceiling, committed]));
+            } else if note.what.ends_stream()
+                && let Some((standby, positions)) = stream.take()
             {
-                matched = Some(at);
+                if note.what.is_empty_stream() {
+                    let course = courses.entry(standby).or_default();
+                    course.goes_on(*at, positions);
+                } else {
+                    courses.remove(&standby);
+                }
             }
         }
         let patience = 2 * self.scenario.timing.tick;
         let now = self.events.last().map_or(0, |it| it.0);
-        let lasts = |it: &&(Micros, Micros, Stalled)| {
-            let (from, until, stalled) = it;
-            stalled.times >= 5 && until - from >= 10 * SECOND && now - until <= patience
+        let lasts = |it: &(&u64, &Course)| {
+            let Course {
+                from, until, times, ..
+            } = *it.1;
+            times >= 5 && until - from >= 10 * SECOND && now - until <= patience
         };
-        let stalled = stalls.values().find(lasts).map(|it| it.2.clone())?;
-        Some(Stalled { matched, ..stalled })
+        let (standby, course) = courses.iter().find(lasts)?;
+        let [from, ceiling, committed] = course.positions;
+        Some(Stalled {
+            primary: elected.primary,
+            from,
+            ceiling,
+            committed,
+            times: course.times,
+            matched: matched.get(standby).copied(),
+            is_available: elected.ready_after_ms.is_some(),
+        })
+    }
+
+    /// When the last primary was elected, and who it is.
+    pub(super) fn last_election(&self) -> Option<(Micros, NodeId)> {
+        let mut events = self.events.iter().rev();
+        let last = events.find(|it| matches!(it.1.what, What::Primary { .. }));
+        last.map(|(at, note)| (*at, note.node))
+    }
+}
+
+/// Streams to one standby that find nothing, from one position.
+#[derive(Debug, Clone, Copy, Default)]
+struct Course {
+    from: Micros,
+    until: Micros,
+    times: u64,
+    /// Where the last one began, its ceiling, and what was committed.
+    positions: [u64; 3],
+}
+
+impl Course {
+    /// One more; another position begins anew.
+    fn goes_on(&mut self, at: Micros, positions: [u64; 3]) {
+        if self.times == 0 || self.positions[0] != positions[0] {
+            (self.from, self.times) = (at, 0);
+        }
+        self.until = at;
+        self.times += 1;
+        self.positions = positions;
     }
 }
 
@@ -188,20 +225,12 @@ pub fn summarize(scenario: &str, variant: Variant, seed: u64, run: &Run) -> Summ
         variant: variant.name(),
         seed,
         ran_ms: run.now() / MILLISECOND,
+        is_cut: run.is_cut,
         trace: format!("{:016x}", run.hash()),
         elections: run.elections(),
         stall: run.stall(),
         rejected: all(|it| matches!(it, What::AppendRejected { .. })),
-        silent: all(|it| {
-            matches!(
-                it,
-                What::Streamed {
-                    entries: 0,
-                    is_counted: false,
-                    ..
-                }
-            )
-        }),
+        silent: all(|it| it.is_empty_stream() && !matches!(it, What::FoundNone { .. })),
         warned: all(|it| matches!(it, What::FoundNone { .. })),
         expired: all(|it| matches!(it, What::WaitExpired { .. })),
         not_ready: all(|it| matches!(it, What::NotReady)),
@@ -262,6 +291,9 @@ impl Summary {
             seconds(self.ran_ms),
             self.trace
         )?;
+        if self.is_cut {
+            writeln!(out, "CUT SHORT: more happened than a run keeps.")?;
+        }
         for it in &self.elections {
             let ready = it.ready_after_ms.map_or_else(
                 || "and never commits".to_owned(),

@@ -213,27 +213,65 @@ pub fn write_assumptions(scenario: &Scenario, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// The positions that the lines of the last primary show, each as often as it follows itself.
+/// The positions that the lines of the last primary show, each as often as it follows itself; a way down of more than
+/// two in single steps by its ends.
 fn shown(run: &Run) -> String {
-    let last = run.elections().pop().map_or(0, |it| it.at_ms * 1000);
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for (at, note) in &run.events {
-        if let What::Stream { lsn, .. } = note.what
-            && *at > last
+    let last = run.last_election().map_or(0, |it| it.0);
+    let streams = run.events.iter().filter(|it| it.0 > last);
+    let lsns = streams.filter_map(|(_, note)| {
+        if let What::Stream { lsn, .. } = note.what {
+            Some(lsn)
+        } else {
+            None
+        }
+    });
+    told(&lsns.collect::<Vec<u64>>())
+}
+
+fn told(lsns: &[u64]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut runs = lsns.chunk_by(|a, b| a == b).peekable();
+    while let Some(first) = runs.next() {
+        let mut last = first;
+        let mut steps = 0;
+        while last.len() == 1
+            && let Some(next) = runs.next_if(|next| next[0] + 1 == last[0])
         {
-            match runs.last_mut() {
-                Some(it) if it.0 == lsn => it.1 += 1,
-                _ => runs.push((lsn, 1)),
-            }
+            last = next;
+            steps += 1;
+        }
+        let times = match last.len() {
+            1 => String::new(),
+            many => format!(" ({many} times)"),
+        };
+        match steps {
+            0 => words.push(format!("{}{times}", last[0])),
+            1 => words.extend([first[0].to_string(), format!("{}{times}", last[0])]),
+            _ => words.push(format!(
+                "{}, then down to {}{times} in {steps} steps",
+                first[0], last[0]
+            )),
         }
     }
-    if runs.len() > 4 {
-        let (first, last) = (runs[0].0, runs[runs.len() - 1].0);
-        return format!("{first}, then down to {last} in {} steps", runs.len() - 1);
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn a_way_down_has_both_its_ends() {
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&[323, 340, 340]), "323, 340 (2 times)");
+        assert_eq!(told(&[305, 0, 234]), "305, 0, 234");
+        assert_eq!(
+            told(&[323, 340, 339, 338, 337]),
+            "323, 340, then down to 337 in 3 steps"
+        );
+        assert_eq!(
+            told(&[5, 4, 3, 3, 9, 8]),
+            "5, then down to 3 (2 times) in 2 steps, 9, 8"
+        );
     }
-    let words = runs.iter().map(|(lsn, times)| match times {
-        1 => lsn.to_string(),
-        _ => format!("{lsn} ({times} times)"),
-    });
-    words.collect::<Vec<_>>().join(", ")
 }

@@ -246,6 +246,20 @@ impl World {
         }
     }
 
+    /// Whether an entry that a primary wrote made way, in that process, for another one.
+    pub(super) fn has_truncated(&self) -> bool {
+        let written = self.history.entries.keys();
+        written.into_iter().any(|(lsn, term)| {
+            let by = self.history.primaries.get(term);
+            let by = by.and_then(|it| self.nodes.get(*it));
+            by.is_some_and(|it| {
+                let other = it.log.get(lsn).is_some_and(|it| it.term != *term);
+                // A kill may have taken it away instead.
+                other && it.is_up && it.life == 1
+            })
+        })
+    }
+
     /// A node learns that everything up to a position is committed.
     pub(super) fn commit_to(&mut self, node: NodeId, lsn: u64, out: &mut Out) {
         let from = self.nodes[node].committed + 1;

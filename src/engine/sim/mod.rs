@@ -11,7 +11,7 @@ mod shrink;
 mod trace;
 
 pub use fault::{Effect, Window};
-pub use latency::Latency;
+pub use latency::{Latency, TIME_MAX};
 pub use random::{Stream, splitmix64};
 pub use schedule::{MILLISECOND, MINUTE, Micros, SECOND, Schedule};
 pub use shrink::smallest;

@@ -20,8 +20,8 @@ const LEAF: u64 = 2;
 const BUCKET: u64 = 1;
 /// A bucket: its root page, a counter; with root 0 its page stands behind it.
 const BUCKET_BYTES: usize = 16;
-/// Pages and buckets that are looked into: a damaged file can point in circles.
-const LOOKS_MAX: usize = 10_000;
+/// Pages, buckets and their elements that are looked into: a damaged file can point in circles, and one page names very many others.
+const LOOKS_MAX: usize = 100_000;
 
 /// All values, in the order of buckets and keys; nothing if it is no such file.
 pub(super) fn values(bytes: &[u8]) -> Option<Vec<&[u8]>> {
@@ -29,13 +29,14 @@ pub(super) fn values(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut values = Vec::new();
     let mut pending = vec![page(bytes, page_size, root)?];
     let mut looks = 0;
+    let mut held = 0;
     while let Some(page) = pending.pop() {
-        looks += 1;
+        let kind = little(page.get(8..10)?);
+        let count = usize::try_from(little(page.get(10..12)?)).ok()?;
+        looks += 1 + count;
         if looks > LOOKS_MAX {
             return None;
         }
-        let kind = little(page.get(8..10)?);
-        let count = usize::try_from(little(page.get(10..12)?)).ok()?;
         for n in 0..count {
             let at = HEADER + n * ELEMENT;
             let element = page.get(at..at + ELEMENT)?;
@@ -44,6 +45,11 @@ pub(super) fn values(bytes: &[u8]) -> Option<Vec<&[u8]>> {
                 LEAF => {
                     let value = value(page, at)?;
                     if little(&element[..4]) & BUCKET == 0 {
+                        // Each value has bytes of its own.
+                        held += value.len();
+                        if held > bytes.len() {
+                            return None;
+                        }
                         values.push(value);
                         continue;
                     }

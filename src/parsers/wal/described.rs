@@ -10,9 +10,7 @@ use super::declared::{Chain, Declaration, Field, FieldKind, Pinned, Step as LsnS
 use super::etcd::varint;
 use super::form::Step;
 use super::front::{Flaw, Front, end_mark, front, front_bytes, least};
-use super::salvage::{
-    self, Budget, FOUND_BYTES_MAX, Found, Search, Stop, ZEROS_MIN, has_unwritten_sector,
-};
+use super::salvage::{self, Budget, FOUND_BYTES_MAX, Found, Search, Stop, ZEROS_MIN};
 use super::window::Window;
 use super::{Body, Context, Fault, FaultKind, Frame, Scan, Tail};
 
@@ -248,19 +246,8 @@ fn record(
         Ok(checksum) => Outcome::Record(meaning(declaration, &front, bytes, size, checksum)),
         Err(Wrong::Field(detail)) => Outcome::Step(Step::corrupt(offset, align, detail)),
         Err(Wrong::Checksum(detail)) => {
-            let is_torn = has_unwritten_sector(bytes, offset, ZEROS_MIN);
-            let last = if is_torn {
-                FaultKind::Torn
-            } else {
-                FaultKind::Checksum
-            };
-            Outcome::Step(Step::Stop(Stop {
-                offset,
-                skip: size,
-                followed: FaultKind::Checksum,
-                last,
-                detail,
-            }))
+            let stop = Stop::checksum(offset, size, bytes, ZEROS_MIN, detail);
+            Outcome::Step(Step::Stop(stop))
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::vocab::Lsn;
 
 use super::salvage::{self, Budget, Found, Search, Stop};
 use super::window::Window;
-use super::{Body, Context, FaultKind, Frame, Scan};
+use super::{Body, Context, Frame, Scan};
 
 /// How the records of a layout are told apart.
 pub(super) struct Form {
@@ -33,24 +33,12 @@ pub(super) enum Step {
 impl Step {
     /// A record that is not there to its end.
     pub(super) fn torn(offset: u64, skip: usize, detail: String) -> Self {
-        Self::Stop(Stop {
-            offset,
-            skip,
-            followed: FaultKind::Corrupt,
-            last: FaultKind::Torn,
-            detail,
-        })
+        Self::Stop(Stop::torn(offset, skip, detail))
     }
 
     /// Bytes that cannot be a record.
     pub(super) fn corrupt(offset: u64, skip: usize, detail: String) -> Self {
-        Self::Stop(Stop {
-            offset,
-            skip,
-            followed: FaultKind::Corrupt,
-            last: FaultKind::Corrupt,
-            detail,
-        })
+        Self::Stop(Stop::corrupt(offset, skip, detail))
     }
 
     /// A record whose head is there and whose end is behind the end of the file.

@@ -24,12 +24,27 @@ pub struct Scan {
     pub chain: Option<u64>,
     /// The record that the segment ended within, where the layout lets records go on in the next one.
     pub carry: Option<Carry>,
+    /// What it has of the record that the segment before ended within.
+    pub carried: Carried,
+    /// Whether a record agreed with the key of the segment's checksums, so that the key is the right one.
+    pub is_key_good: bool,
     /// What is worth knowing and not wrong.
     pub remark: Option<&'static str>,
     /// The first position as the segment's own header states it.
     pub header_lsn: Option<Lsn>,
     /// Which log, cluster or member the segment says it belongs to.
     pub identity: Option<String>,
+}
+
+/// What a segment has of the record that the one before ended within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carried {
+    /// Nothing.
+    Nothing,
+    /// Its end, or more of it.
+    More,
+    /// The statement that it was given up: the log goes on without it.
+    GivenUp,
 }
 
 impl Scan {
@@ -43,6 +58,8 @@ impl Scan {
             behind: None,
             chain: None,
             carry: None,
+            carried: Carried::Nothing,
+            is_key_good: false,
             remark: None,
             header_lsn: None,
             identity: None,
@@ -64,6 +81,14 @@ impl Scan {
             offset,
             detail,
         });
+    }
+
+    /// Notes a header of a version that is not known: nothing behind it can be read.
+    pub(super) fn unknown_version(&mut self, offset: u64, version: u64, known: u64) {
+        self.tail = Tail::Bad;
+        let detail =
+            format!("version {version}, and only version {known} is known: nothing of it was read");
+        self.fault(FaultKind::Header, offset, detail);
     }
 
     /// Counts a verified frame.

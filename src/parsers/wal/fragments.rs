@@ -2,8 +2,10 @@
 //!
 //! A record is one whole fragment, or a first one, any number of middle ones and a last one. Where a block has no room for another
 //! fragment, zero bytes fill it.
+//!
+//! A file that is used again keeps what it held behind the last new record, and new records end in the midst of an old one.
 
-use super::salvage::{self, Budget, Found, Search, Stop, has_unwritten_sector};
+use super::salvage::{self, Budget, Found, SECTOR, Search, Stop};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Scan, Tail};
 
@@ -14,14 +16,44 @@ pub(super) const HEADER: usize = 7;
 
 /// How the fragments of a layout are told apart.
 pub(super) struct Cut {
-    /// What the header in front says, the header of the next fragment in the block; nothing if it cannot be one.
-    pub(super) piece: fn(&[u8], &Context) -> Option<Piece>,
+    /// What the header in front says, the header of the next fragment in the block.
+    pub(super) piece: fn(&[u8], &Context) -> Result<Piece, Misfit>,
     /// The checksum over a fragment, its header in front.
     pub(super) sum: fn(&[u8], &Piece) -> u32,
     /// What a record is; nothing if it cannot be one.
     pub(super) body: fn(&[u8], &Piece) -> Option<Body>,
     /// Whether zero bytes up to the end of a block belong to the record in front of them.
     pub(super) is_padded: bool,
+}
+
+impl Cut {
+    /// Whether bytes begin with a verified fragment that a segment can begin with, of at least so many bytes of a record; one that
+    /// goes on behind them has at least a header that can be one.
+    pub(super) fn begins(&self, head: &[u8], least: usize) -> bool {
+        let Ok(piece) = (self.piece)(head, &Context::default()) else {
+            return false;
+        };
+        let size = piece.header + piece.length;
+        let can_begin = match piece.part {
+            Part::Full => size <= BLOCK && (piece.is_foreign || piece.length >= least),
+            Part::First => size == BLOCK,
+            Part::Middle | Part::Last | Part::Stale => false,
+        };
+        let is_good = head
+            .get(..size)
+            .map(|bytes| (self.sum)(bytes, &piece) == piece.stored);
+        // Those that are only passed over are short, so one of them is there to its end.
+        can_begin && is_good.unwrap_or(!piece.is_foreign)
+    }
+}
+
+/// Why bytes are no header of a fragment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// They end within it.
+    Short,
+    /// They cannot be one.
+    Wrong,
 }
 
 /// What the header of a fragment says.
@@ -37,6 +69,8 @@ pub(super) struct Piece {
     pub(super) flags: u8,
     /// Whether it is of a sort that is only passed over. Behind a fault it is not looked for: too many bytes look like one.
     pub(super) is_foreign: bool,
+    /// Whether it names the file that it was written to, as those in files that are used again do.
+    pub(super) names_file: bool,
 }
 
 /// Which part of a record a fragment is.
@@ -60,8 +94,9 @@ struct Begun {
 /// What ends a walk.
 enum End {
     File,
-    Stale,
     Stop(Stop),
+    /// It is wrong if records of this log stand behind it. Else it is left from when the file was used before.
+    Leftover(Stop),
 }
 
 /// Hands on every record of a segment, up to its end or the first fragment that is wrong.
@@ -77,32 +112,33 @@ pub(super) fn walk(
         context,
         begun: None,
         zeros: 0,
+        is_recycled: false,
     };
     let end = loop {
         if let Some(end) = walk.step(window, scan, sink) {
             break end;
         }
     };
+    let is_recycled = walk.is_recycled;
+    let mut probe = |window: &mut Window<'_>, budget: &mut Budget| {
+        probe(cut, context, is_recycled, window, budget)
+    };
     match end {
-        End::File => {
-            if let Some(begun) = walk.begun {
-                let stop = Stop {
-                    offset: begun.offset,
-                    skip: 0,
-                    followed: FaultKind::Torn,
-                    last: FaultKind::Torn,
-                    detail: "the file ends before the last fragment of a record".to_owned(),
-                };
-                salvage::stop(window, scan, stop, search(&mut |_, _| None));
-            } else if walk.zeros > 0 {
-                scan.tail = Tail::Zeros(walk.zeros);
-            }
+        End::File if walk.begun.is_some() => {
+            walk.unfinished(scan, "the file ends before the last fragment of a record");
         }
-        End::Stale => scan.tail = Tail::Stale,
-        End::Stop(stop) => {
-            let mut probe =
-                |window: &mut Window<'_>, budget: &mut Budget| probe(cut, context, window, budget);
-            salvage::stop(window, scan, stop, search(&mut probe));
+        End::File if walk.zeros > 0 => scan.tail = Tail::Zeros(walk.zeros),
+        End::File => {}
+        End::Stop(stop) => salvage::stop(window, scan, stop, search(&mut probe)),
+        End::Leftover(stop) => {
+            if !salvage::is_end(window, scan, stop, search(&mut probe)) {
+                return;
+            }
+            scan.tail = Tail::Stale;
+            walk.unfinished(
+                scan,
+                "what was in the file before stands where a record should go on",
+            );
         }
     }
 }
@@ -123,9 +159,28 @@ struct Walk<'a> {
     begun: Option<Begun>,
     /// Zero bytes in front that no fragment followed yet.
     zeros: u64,
+    /// Whether fragments name the file that they were written to.
+    is_recycled: bool,
 }
 
 impl Walk<'_> {
+    /// Notes that a record was begun and not ended.
+    fn unfinished(&self, scan: &mut Scan, detail: &str) {
+        if let Some(begun) = &self.begun {
+            scan.tail = Tail::Torn;
+            scan.fault(FaultKind::Torn, begun.offset, detail.to_owned());
+        }
+    }
+
+    /// The end at bytes that are no fragment of this log as far as their header goes.
+    fn unlike(&self, stop: Stop) -> End {
+        if self.is_recycled {
+            End::Leftover(stop)
+        } else {
+            End::Stop(stop)
+        }
+    }
+
     /// Takes in what stands at the window's offset; says what ended the walk.
     fn step(
         &mut self,
@@ -143,46 +198,45 @@ impl Walk<'_> {
         if is_zero(&there[..there.len().min(HEADER)]) {
             return self.fill(window, room, scan);
         }
-        let Some(piece) = (self.cut.piece)(there, self.context) else {
-            let is_cut = there.len() < HEADER.min(room);
-            return Some(End::Stop(Stop {
-                offset,
-                skip: 1,
-                followed: FaultKind::Corrupt,
-                last: if is_cut {
-                    FaultKind::Torn
-                } else {
-                    FaultKind::Corrupt
-                },
-                detail: if is_cut {
-                    format!("only {} bytes of a fragment are there", there.len())
-                } else {
-                    "the header of a fragment cannot be one".to_owned()
-                },
-            }));
+        let piece = match (self.cut.piece)(there, self.context) {
+            Ok(piece) => piece,
+            // Only at the end of the file: a block has no header that its own end cuts off.
+            Err(Misfit::Short) if there.len() < room => {
+                let detail = format!("only {} bytes of a fragment are there", there.len());
+                return Some(End::Stop(Stop::torn(offset, 1, detail)));
+            }
+            Err(Misfit::Short | Misfit::Wrong) => {
+                let detail = "the header of a fragment cannot be one".to_owned();
+                return Some(self.unlike(Stop::corrupt(offset, 1, detail)));
+            }
         };
         if piece.part == Part::Stale {
-            return Some(End::Stale);
+            let detail = "a fragment names another file as its own".to_owned();
+            return Some(End::Leftover(Stop::corrupt(offset, 1, detail)));
         }
         let size = piece.header + piece.length;
         let Some(bytes) = there.get(..size) else {
-            return Some(End::Stop(self.cut_short(offset, size, there.len(), room)));
+            let stop = self.cut_short(offset, size, there.len(), room);
+            return Some(if piece.names_file {
+                End::Stop(stop)
+            } else {
+                self.unlike(stop)
+            });
         };
         let computed = (self.cut.sum)(bytes, &piece);
         if computed != piece.stored {
-            let is_torn = has_unwritten_sector(bytes, offset, 512);
-            return Some(End::Stop(Stop {
-                offset,
-                skip: 1,
-                followed: FaultKind::Checksum,
-                last: if is_torn {
-                    FaultKind::Torn
-                } else {
-                    FaultKind::Checksum
-                },
-                detail: format!("stored {:08x} computed {computed:08x}", piece.stored),
-            }));
+            let detail = format!("stored {:08x} computed {computed:08x}", piece.stored);
+            let mut stop = Stop::checksum(offset, 1, bytes, SECTOR, detail);
+            if !piece.names_file {
+                return Some(self.unlike(stop));
+            }
+            // Its header was written for this log. Where a crash kept the rest from the disk, the file still has what it held before.
+            if window.peek(size + 1).len() > size {
+                stop.last = FaultKind::Torn;
+            }
+            return Some(End::Stop(stop));
         }
+        self.is_recycled |= piece.names_file;
         self.zeros = 0;
         let stop = self.take(offset, &piece, bytes, scan, sink);
         if stop.is_none() {
@@ -198,16 +252,11 @@ impl Walk<'_> {
         let there = &there[..there.len().min(room)];
         if !is_zero(there) {
             let zeros = super::window::zeros_in_front(there);
-            return Some(End::Stop(Stop {
-                offset,
-                skip: zeros,
-                followed: FaultKind::Corrupt,
-                last: FaultKind::Corrupt,
-                detail: format!(
-                    "after {zeros} zero bytes, which fill a block, other bytes stand from offset {} on",
-                    offset + zeros as u64
-                ),
-            }));
+            let detail = format!(
+                "after {zeros} zero bytes, which fill a block, other bytes stand from offset {} on",
+                offset + zeros as u64
+            );
+            return Some(self.unlike(Stop::corrupt(offset, zeros, detail)));
         }
         let is_padding =
             self.cut.is_padded && !offset.is_multiple_of(BLOCK as u64) && there.len() == room;
@@ -222,25 +271,16 @@ impl Walk<'_> {
     }
 
     fn cut_short(&self, offset: u64, size: usize, there: usize, room: usize) -> Stop {
+        let offset = self.begun.as_ref().map_or(offset, |begun| begun.offset);
         // A fragment never reaches into the next block, so one that would is wrong and not cut off.
-        let is_cut = size <= room;
-        Stop {
-            offset: self.begun.as_ref().map_or(offset, |begun| begun.offset),
-            skip: 1,
-            followed: FaultKind::Corrupt,
-            last: if is_cut {
-                FaultKind::Torn
-            } else {
-                FaultKind::Corrupt
-            },
-            detail: if is_cut {
-                format!(
-                    "a fragment of {size} bytes runs past the end of the file, {there} bytes are there"
-                )
-            } else {
-                format!("a fragment of {size} bytes, and its block has room for {room}")
-            },
+        if size <= room {
+            let detail = format!(
+                "a fragment of {size} bytes runs past the end of the file, {there} bytes are there"
+            );
+            return Stop::torn(offset, 1, detail);
         }
+        let detail = format!("a fragment of {size} bytes, and its block has room for {room}");
+        Stop::corrupt(offset, 1, detail)
     }
 
     /// Takes in a verified fragment, and hands on the record that it ends.
@@ -253,13 +293,8 @@ impl Walk<'_> {
         sink: &mut dyn FnMut(&Frame<'_>),
     ) -> Option<Stop> {
         let wrong = |offset, detail: &str| {
-            Some(Stop {
-                offset,
-                skip: piece.header,
-                followed: FaultKind::Corrupt,
-                last: FaultKind::Corrupt,
-                detail: detail.to_owned(),
-            })
+            let detail = detail.to_owned();
+            Some(Stop::corrupt(offset, piece.header, detail))
         };
         let content = &bytes[piece.header..];
         match (piece.part, &mut self.begun) {
@@ -321,15 +356,17 @@ fn room(offset: u64) -> usize {
 fn probe(
     cut: &Cut,
     context: &Context,
+    is_recycled: bool,
     window: &mut Window<'_>,
     budget: &mut Budget,
 ) -> Option<Found> {
     let room = room(window.offset());
     let there = window.peek(room);
     let there = &there[..there.len().min(room)];
-    let piece = (cut.piece)(there, context)?;
+    let piece = (cut.piece)(there, context).ok()?;
     let size = piece.header + piece.length;
-    let is_tried = !piece.is_foreign && piece.length > 0 && piece.part != Part::Stale;
+    let is_ours = piece.part != Part::Stale && (piece.names_file || !is_recycled);
+    let is_tried = !piece.is_foreign && piece.length > 0 && is_ours;
     if !is_tried || !budget.pay(size) {
         return None;
     }

@@ -13,7 +13,7 @@ use std::io::Read;
 use crate::vocab::{Lsn, LsnNotation, Term};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, has_unwritten_sector};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, SECTOR, Stop};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, big, low32};
 
@@ -29,12 +29,17 @@ pub(super) const LAYOUT: Layout = Layout {
     id: "kafka",
     title: "Kafka",
     files: "`<20 digits>.log`",
-    explains: "compaction and transactions leave offsets out",
+    explains: "compaction and transactions leave offsets out; of `__cluster_metadata-0` a `.checkpoint` beside it, reaching past the hole",
     notation: LsnNotation::Decimal,
     name,
     name_for: |lsn| Some(format!("{:020}.log", lsn.0)),
     is_leftover: |file| {
-        matches!(file, "leader-epoch-checkpoint" | "partition.metadata")
+        let is_known = matches!(
+            file,
+            "leader-epoch-checkpoint" | "partition.metadata" | "quorum-state"
+        );
+        is_known
+            || checkpoint(file).is_some()
             || file.split_once('.').is_some_and(|(digits, behind)| {
                 is_offset(digits)
                     && matches!(
@@ -48,6 +53,12 @@ pub(super) const LAYOUT: Layout = Layout {
                             | "log.swap"
                     )
             })
+    },
+    // A checkpoint has everything below its offset.
+    snapshot: |file| {
+        checkpoint(file)
+            .filter(|&end| end > 0)
+            .map(|end| Lsn(end - 1))
     },
     // The folder is called after topic and partition.
     log: |folder| Some((1, folder.file_name()?.to_string_lossy().into_owned())),
@@ -64,6 +75,13 @@ pub(super) const LAYOUT: Layout = Layout {
 
 fn is_offset(digits: &str) -> bool {
     digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The offset in `<offset, 20 digits>-<epoch, 10 digits>.checkpoint`, a snapshot of the cluster's own log.
+fn checkpoint(file: &str) -> Option<u64> {
+    let (offset, epoch) = file.strip_suffix(".checkpoint")?.split_once('-')?;
+    let is_epoch = epoch.len() == 10 && epoch.bytes().all(|byte| byte.is_ascii_digit());
+    (is_offset(offset) && is_epoch).then(|| offset.parse().ok())?
 }
 
 fn name(file: &str) -> Option<SegmentName> {
@@ -143,17 +161,8 @@ fn measure(window: &mut Window<'_>) -> Step {
     if stored == computed {
         return Step::Frame(size);
     }
-    Step::Stop(Stop {
-        offset,
-        skip: 1,
-        followed: FaultKind::Checksum,
-        last: if has_unwritten_sector(bytes, offset, 512) {
-            FaultKind::Torn
-        } else {
-            FaultKind::Checksum
-        },
-        detail: format!("stored {stored:08x} computed {computed:08x}"),
-    })
+    let detail = format!("stored {stored:08x} computed {computed:08x}");
+    Step::Stop(Stop::checksum(offset, 1, bytes, SECTOR, detail))
 }
 
 fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {

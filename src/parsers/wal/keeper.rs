@@ -12,7 +12,7 @@ use siphasher::sip::SipHasher24;
 use crate::vocab::{Lsn, LsnNotation, Term};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN};
 use super::trace::Trace;
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little};
@@ -191,18 +191,8 @@ fn measure(window: &mut Window<'_>) -> Step {
     if stored == computed {
         return Step::Frame(size);
     }
-    let is_torn = has_unwritten_sector(bytes, offset, ZEROS_MIN);
-    Step::Stop(Stop {
-        offset,
-        skip: size,
-        followed: FaultKind::Checksum,
-        last: if is_torn {
-            FaultKind::Torn
-        } else {
-            FaultKind::Checksum
-        },
-        detail: format!("stored {stored:016x} computed {computed:016x}"),
-    })
+    let detail = format!("stored {stored:016x} computed {computed:016x}");
+    Step::Stop(Stop::checksum(offset, size, bytes, ZEROS_MIN, detail))
 }
 
 fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {

@@ -34,7 +34,7 @@ pub use declared::{
     Algorithm, Chain, Covers, Declaration, EndMark, Endian, Field, FieldKind, Measure, NamePart,
     Number, Pinned, Role, Step,
 };
-pub use found::{Behind, Fault, FaultKind, Scan, Tail};
+pub use found::{Behind, Carried, Fault, FaultKind, Scan, Tail};
 pub use window::{RECORD_BYTES_MAX, Window};
 
 use found::{close, is_blank};
@@ -86,6 +86,8 @@ pub struct Layout {
     pub ledger: Option<(&'static str, ReadLedger)>,
     /// How many folders at the end of a path are the log's own and not its server's, and what they call the log.
     pub log: fn(&Path) -> Option<(usize, String)>,
+    /// Whether a folder's path says that it is, or is not, where the system keeps such segments; nothing where paths do not tell.
+    pub is_home: fn(&Path) -> Option<bool>,
     /// The key of a segment's checksums, where it is made from the name of its log.
     pub key: fn(&str, SegmentName) -> Option<[u8; 32]>,
     /// Whether the first bytes of a file can be the beginning of a segment with records.
@@ -113,6 +115,7 @@ impl Layout {
         is_replicated: true,
         ledger: None,
         log: |_| None,
+        is_home: |_| None,
         key: |_, _| None,
         sniff: |_| false,
         is_name_enough: false,
@@ -213,6 +216,14 @@ impl Format {
         }
     }
 
+    /// Whether a folder's path says that it is where the system keeps such segments.
+    pub fn is_at_home(&self, folder: &Path) -> bool {
+        match self {
+            Self::Known(layout) => (layout.is_home)(folder) == Some(true),
+            Self::Declared(_) => false,
+        }
+    }
+
     /// The position that a snapshot file of this name stands for.
     pub fn snapshot(&self, file: &str) -> Option<Lsn> {
         match self {
@@ -267,6 +278,8 @@ pub struct Context {
     pub carry: Option<Carry>,
     /// The key of its checksums, where they have one.
     pub key: Option<[u8; 32]>,
+    /// Whether the key is the one that the system uses, so that a segment which nothing in agrees with it is damaged.
+    pub is_key_sure: bool,
 }
 
 /// A record that was begun in one segment and goes on in the next.

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use crate::vocab::{Lsn, Term};
 
 use super::form::Step;
-use super::salvage::{self, Budget, FOUND_BYTES_MAX, Found, Search, Stop, has_unwritten_sector};
+use super::salvage::{self, Budget, FOUND_BYTES_MAX, Found, SECTOR, Search, Stop};
 use super::window::{RECORD_BYTES_MAX, Window};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, little};
 
@@ -40,7 +40,8 @@ pub(super) const RAFT: Layout = Layout {
     id: "nats-raft",
     title: "NATS Raft groups",
     explains: "none; a snapshot drops what is in it from the front",
-    sniff: |head| is_record(head) && subject(head).is_empty() && sequence(head) & TOMBSTONE == 0,
+    is_home: |folder| Some(parent(folder)? == "_js_"),
+    sniff: |head| sort(head) == Some(Sort::Entries),
     ..STREAM
 };
 
@@ -52,14 +53,10 @@ pub(super) const STREAM: Layout = Layout {
     name,
     numbered: |number, _| Some(format!("{number}.blk")),
     log,
+    is_home: |folder| Some(parent(folder)? == "streams"),
     key: |log, name| Some(Sha256::digest(format!("{log}-{}", name.seq?)).into()),
-    sniff: |head| {
-        is_record(head)
-            && !subject(head).is_empty()
-            && subject(head)
-                .iter()
-                .all(|&byte| byte > b' ' && byte != 0x7f)
-    },
+    // A block of records that are all gone can be of either; of a stream it says less, so less is said of it.
+    sniff: |head| matches!(sort(head), Some(Sort::Messages | Sort::Gone)),
     read,
     ..Layout::PLAIN
 };
@@ -79,10 +76,46 @@ fn log(folder: &Path) -> Option<(usize, String)> {
     let mut parts = folder.iter().rev().map(|part| part.to_string_lossy());
     let is_blocks = parts.next()? == "msgs";
     let log = parts.next().filter(|_| is_blocks)?.into_owned();
-    let is_known = parts
-        .next()
-        .is_some_and(|part| part == "streams" || part == "_js_");
-    Some((if is_known { 4 } else { 2 }, log))
+    Some((if parent(folder).is_some() { 4 } else { 2 }, log))
+}
+
+/// What the server calls the folder of the log's folder, if it is one of the two that hold logs.
+fn parent(folder: &Path) -> Option<&'static str> {
+    let mut parts = folder.iter().rev();
+    let is_blocks = parts.next()? == "msgs";
+    let parent = parts.nth(1).filter(|_| is_blocks)?;
+    ["streams", "_js_"].into_iter().find(|name| parent == *name)
+}
+
+/// What a block's first records are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// Messages of a stream, which all have a subject.
+    Messages,
+    /// Entries of a Raft log, which have none.
+    Entries,
+    /// Nothing but tombstones and erased records, which may have lost theirs.
+    Gone,
+}
+
+/// By the first record that tells; nothing if no records follow one another.
+fn sort(head: &[u8]) -> Option<Sort> {
+    let mut rest = head;
+    while rest.len() >= HEAD {
+        if !is_record(rest) {
+            return None;
+        }
+        let subject = subject(rest);
+        if !is_gone(rest) && sequence(rest) & TOMBSTONE == 0 {
+            let is_text = subject.iter().all(|&byte| byte > b' ' && byte != 0x7f);
+            return match subject {
+                [] => Some(Sort::Entries),
+                _ => is_text.then_some(Sort::Messages),
+            };
+        }
+        rest = rest.get(size(rest)..).unwrap_or_default();
+    }
+    (rest.len() < head.len()).then_some(Sort::Gone)
 }
 
 fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_>)) -> Scan {
@@ -95,7 +128,8 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
         let detail = "the block is compressed, and that is not read".to_owned();
         scan.fault(FaultKind::Unreadable, 0, detail);
     } else {
-        let key = context.key.filter(|key| is_key(&mut window, key));
+        let is_key = |key: &[u8; 32]| context.is_key_sure || is_key(&mut window, key);
+        let key = context.key.filter(is_key);
         if key.is_none() {
             scan.remark = Some(
                 "its checksums could not be verified: they are made with the name of the log, which its folder does not tell",
@@ -118,7 +152,9 @@ fn walk(
         let offset = window.offset();
         match measure(window, key) {
             Step::Frame(size) => {
-                let frame = frame(offset, &window.peek(size)[..size]);
+                let bytes = &window.peek(size)[..size];
+                scan.is_key_good |= key.is_some() && !is_gone(bytes);
+                let frame = frame(offset, bytes);
                 if let Body::Entry { lsn, .. } = frame.body {
                     last = Some(lsn);
                 }
@@ -161,10 +197,14 @@ fn subject(head: &[u8]) -> &[u8] {
 
 /// Whether the lengths in the front of a record agree.
 fn is_record(head: &[u8]) -> bool {
-    head.len() >= HEAD
-        && size(head) <= RECORD_BYTES_MAX
-        && subject_end(head) + HASH <= size(head)
-        && sequence(head) & !(ERASED | TOMBSTONE) > 0
+    head.len() >= HEAD && size(head) <= RECORD_BYTES_MAX && subject_end(head) + HASH <= size(head)
+}
+
+/// Whether a record's message is gone: erased in place, which its hash was not made anew for, or so by an old server, which put 0
+/// for its sequence.
+fn is_gone(head: &[u8]) -> bool {
+    let sequence = sequence(head);
+    sequence & ERASED > 0 || sequence & !TOMBSTONE == 0
 }
 
 /// Where the payload begins; nothing if the headers would not fit.
@@ -212,7 +252,7 @@ fn is_key(window: &mut Window<'_>, key: &[u8; 32]) -> bool {
         if payload_at(bytes).is_none() || is_good(bytes, key) {
             return true;
         }
-        seen += 1;
+        seen += u32::from(!is_gone(bytes));
         rest = behind;
     }
     // Of a first record that is none, it says nothing.
@@ -240,25 +280,15 @@ fn measure(window: &mut Window<'_>, key: Option<[u8; 32]>) -> Step {
     if payload_at(bytes).is_none() {
         return Step::corrupt(offset, 1, "a record's headers do not fit in it".to_owned());
     }
-    // A message is erased by one bit in place, and the hash is not made anew.
-    let Some(key) = key.filter(|_| sequence(bytes) & ERASED == 0) else {
+    let Some(key) = key.filter(|_| !is_gone(bytes)) else {
         return Step::Frame(size);
     };
     if is_good(bytes, &key) {
         return Step::Frame(size);
     }
     let stored = little(&bytes[size - HASH..]);
-    Step::Stop(Stop {
-        offset,
-        skip: 1,
-        followed: FaultKind::Checksum,
-        last: if has_unwritten_sector(bytes, offset, 512) {
-            FaultKind::Torn
-        } else {
-            FaultKind::Checksum
-        },
-        detail: format!("stored {stored:016x} computed {:016x}", hash(bytes, &key)),
-    })
+    let detail = format!("stored {stored:016x} computed {:016x}", hash(bytes, &key));
+    Step::Stop(Stop::checksum(offset, 1, bytes, SECTOR, detail))
 }
 
 fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
@@ -266,13 +296,15 @@ fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {
     let lsn = Lsn(sequence & !(ERASED | TOMBSTONE));
     let end = bytes.len() - HASH;
     let payload = &bytes[payload_at(bytes).unwrap_or(end).min(end)..end];
-    let is_raft = subject(bytes).is_empty() && sequence & ERASED == 0;
+    let is_raft = subject(bytes).is_empty() && !is_gone(bytes);
     let term = payload
         .get(8..ENTRY)
         .filter(|_| is_raft)
         .map(|term| Term(little(term)));
     let body = if sequence & TOMBSTONE > 0 {
         Body::Unplaced { sort: "tombstone" }
+    } else if lsn.0 == 0 {
+        Body::Unplaced { sort: "erased" }
     } else {
         Body::Entry {
             lsn,
@@ -303,7 +335,7 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget, key: Option<[u8; 32]>) ->
     let bytes = window.peek(size).get(..size)?;
     payload_at(bytes)?;
     let sequence = sequence(bytes);
-    let is_entry = sequence & (TOMBSTONE | ERASED) == 0;
+    let is_entry = sequence & TOMBSTONE == 0 && !is_gone(bytes);
     is_good(bytes, &key).then(|| Found {
         size,
         lsn: is_entry.then_some(Lsn(sequence)),

@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use super::fragments::{BLOCK, Cut, HEADER, Part, Piece, walk};
+use super::fragments::{Cut, HEADER, Misfit, Part, Piece, walk};
 use super::window::Window;
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, big, low32};
 
@@ -27,7 +27,7 @@ pub(super) const LAYOUT: Layout = Layout {
         let last = folder.file_name()?.to_string_lossy().into_owned();
         last.starts_with("checkpoint.").then_some((1, last))
     },
-    sniff,
+    sniff: |head| CUT.begins(head, 0),
     read,
     ..Layout::PLAIN
 };
@@ -39,23 +39,6 @@ fn name(file: &str) -> Option<SegmentName> {
         ..SegmentName::default()
     })
     .filter(|name| name.seq.is_some())
-}
-
-/// Begins with a verified fragment; one that goes on behind these bytes has at least a header that can be one.
-fn sniff(head: &[u8]) -> bool {
-    let Some(piece) = piece(head, &Context::default()) else {
-        return false;
-    };
-    let size = piece.header + piece.length;
-    let can_begin = match piece.part {
-        Part::Full => size <= BLOCK,
-        Part::First => size == BLOCK,
-        Part::Middle | Part::Last | Part::Stale => false,
-    };
-    can_begin
-        && head
-            .get(..size)
-            .is_none_or(|bytes| sum(bytes, &piece) == piece.stored)
 }
 
 const CUT: Cut = Cut {
@@ -77,25 +60,27 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
     scan
 }
 
-fn piece(there: &[u8], _: &Context) -> Option<Piece> {
-    let header = there.get(..HEADER)?;
+fn piece(there: &[u8], _: &Context) -> Result<Piece, Misfit> {
+    let header = there.get(..HEADER).ok_or(Misfit::Short)?;
     let part = match header[0] & 0b111 {
         1 => Part::Full,
         2 => Part::First,
         3 => Part::Middle,
         4 => Part::Last,
-        _ => return None,
+        _ => return Err(Misfit::Wrong),
     };
     let flags = header[0] & !0b111;
     let is_known = matches!(flags, 0 | SNAPPY | ZSTD);
-    is_known.then(|| Piece {
+    let piece = Piece {
         part,
         header: HEADER,
         length: usize::try_from(big(&header[1..3])).unwrap_or(usize::MAX),
         stored: low32(big(&header[3..7])),
         flags,
         is_foreign: false,
-    })
+        names_file: false,
+    };
+    is_known.then_some(piece).ok_or(Misfit::Wrong)
 }
 
 fn sum(bytes: &[u8], piece: &Piece) -> u32 {

@@ -17,7 +17,7 @@ use crate::vocab::{Lsn, Term};
 
 use super::bolt;
 use super::etcd::varint;
-use super::salvage::{self, Budget, FOUND_BYTES_MAX, Found, Search, Stop, has_unwritten_sector};
+use super::salvage::{self, Budget, FOUND_BYTES_MAX, Found, SECTOR, Search, Stop};
 use super::window::{RECORD_BYTES_MAX, Window};
 use super::{
     Body, Context, Extent, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little, low32,
@@ -31,6 +31,8 @@ const PREFIX: usize = 8;
 const ALIGN: usize = 8;
 /// The codec that is built in; entries of another one cannot be looked into.
 const CODEC: u64 = 1;
+/// The longest entry that the library writes.
+const ENTRY_MAX: usize = 64 * 1024 * 1024;
 
 const UNWRITTEN: u8 = 0;
 const ENTRY: u8 = 1;
@@ -106,7 +108,7 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
     let mut window = Window::new(reader);
     let mut scan = Scan::new();
     if let Some(header) = header(&mut window, context, &mut scan) {
-        batches(&mut window, &header, &mut scan, sink);
+        batches(&mut window, &header, context.size, &mut scan, sink);
     }
     super::close(&mut scan, &window);
     scan
@@ -150,14 +152,7 @@ fn header(window: &mut Window<'_>, context: &Context, scan: &mut Scan) -> Option
             format!("the file begins with {magic:08x} and not with {MAGIC:08x}"),
         );
     } else if version != VERSION {
-        scan.tail = Tail::Bad;
-        scan.fault(
-            FaultKind::Header,
-            7,
-            format!(
-                "version {version}, and only version {VERSION} is known: nothing of it was read"
-            ),
-        );
+        scan.unknown_version(7, version.into(), VERSION.into());
         return None;
     } else {
         scan.header_lsn = Some(Lsn(base));
@@ -183,13 +178,14 @@ enum Batch {
 fn batches(
     window: &mut Window<'_>,
     header: &Header,
+    end: u64,
     scan: &mut Scan,
     sink: &mut dyn FnMut(&Frame<'_>),
 ) {
     let mut sum = header.sum;
     let mut next = header.base;
     let stop = loop {
-        match measure(window, sum, RECORD_BYTES_MAX, &mut 0) {
+        match measure(window, sum, RECORD_BYTES_MAX, end, &mut 0) {
             Batch::Whole(size, entries) => {
                 if let Err(stop) = hand_on(window, size, entries, header, &mut next, scan, sink) {
                     break Some(stop);
@@ -216,8 +212,9 @@ fn batches(
     }
 }
 
-/// Looks over the frames up to the next commit frame, without moving, and not farther than `limit`; `walked` is how far it came.
-fn measure(window: &mut Window<'_>, sum: u32, limit: usize, walked: &mut usize) -> Batch {
+/// Looks over the frames up to the next commit frame, without moving, and not farther than `limit`, in a segment that ends at an
+/// offset; `walked` is how far it came.
+fn measure(window: &mut Window<'_>, sum: u32, limit: usize, end: u64, walked: &mut usize) -> Batch {
     let offset = window.offset();
     let mut entries = 0;
     loop {
@@ -248,23 +245,14 @@ fn measure(window: &mut Window<'_>, sum: u32, limit: usize, walked: &mut usize) 
                 if computed == stored {
                     return Batch::Whole(at + PREFIX, entries);
                 }
-                let is_torn = has_unwritten_sector(&there[..at], offset, 512);
-                return Batch::Stop(Stop {
-                    offset,
-                    skip: at + PREFIX,
-                    followed: FaultKind::Checksum,
-                    last: if is_torn {
-                        FaultKind::Torn
-                    } else {
-                        FaultKind::Checksum
-                    },
-                    detail: format!(
-                        "the commit frame has checksum {stored:08x}, its {} have {computed:08x}",
-                        if entries == 1 { "entry" } else { "entries" }
-                    ),
-                });
+                let detail = format!(
+                    "the commit frame has checksum {stored:08x}, its {} have {computed:08x}",
+                    if entries == 1 { "entry" } else { "entries" }
+                );
+                let frames = &there[..at];
+                return Batch::Stop(Stop::checksum(offset, at + PREFIX, frames, SECTOR, detail));
             }
-            ENTRY | INDEX if length <= limit.saturating_sub(at + 2 * PREFIX) => {
+            ENTRY | INDEX if limit.checked_sub(at + 2 * PREFIX) >= Some(length) => {
                 entries += u64::from(sort == ENTRY);
                 let size = (PREFIX + length).next_multiple_of(ALIGN);
                 let count = window.peek(at + size).len();
@@ -278,7 +266,12 @@ fn measure(window: &mut Window<'_>, sum: u32, limit: usize, walked: &mut usize) 
                 *walked = at + size;
             }
             ENTRY | INDEX => {
-                return Batch::Stop(corrupt(offset, &format!("a frame of {number} bytes")));
+                let from = offset + (at + PREFIX) as u64;
+                return Batch::Stop(if length <= ENTRY_MAX && from + number <= end {
+                    too_long(offset, at + PREFIX + length, limit)
+                } else {
+                    corrupt(offset, &format!("a frame of {number} bytes"))
+                });
             }
             other => return Batch::Stop(corrupt(offset, &format!("a frame of type {other}"))),
         }
@@ -286,22 +279,23 @@ fn measure(window: &mut Window<'_>, sum: u32, limit: usize, walked: &mut usize) 
 }
 
 fn torn(offset: u64, skip: usize, detail: &str) -> Stop {
-    Stop {
-        offset,
-        skip,
-        followed: FaultKind::Corrupt,
-        last: FaultKind::Torn,
-        detail: detail.to_owned(),
-    }
+    Stop::torn(offset, skip, detail.to_owned())
 }
 
 fn corrupt(offset: u64, detail: &str) -> Stop {
+    Stop::corrupt(offset, ALIGN, detail.to_owned())
+}
+
+/// A batch that may well be sound, and is longer than what is held to be verified; it is not if batches verify within it.
+fn too_long(offset: u64, size: usize, limit: usize) -> Stop {
     Stop {
         offset,
         skip: ALIGN,
         followed: FaultKind::Corrupt,
-        last: FaultKind::Corrupt,
-        detail: detail.to_owned(),
+        last: FaultKind::Unreadable,
+        detail: format!(
+            "at offset {offset} a batch of {size} bytes or more, and at most {limit} are read at once"
+        ),
     }
 }
 
@@ -378,7 +372,7 @@ fn probe(window: &mut Window<'_>, budget: &mut Budget, codec: u64) -> Option<Fou
         return None;
     }
     let mut walked = 0;
-    let batch = measure(window, 0, FOUND_BYTES_MAX, &mut walked);
+    let batch = measure(window, 0, FOUND_BYTES_MAX, 0, &mut walked);
     let (Batch::Whole(size, records), true) = (batch, budget.pay(walked)) else {
         return None;
     };

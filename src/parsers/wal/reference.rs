@@ -10,7 +10,7 @@ use std::io::Read;
 use crate::vocab::{Lsn, LsnNotation, Term};
 
 use super::form::{Form, Step, walk};
-use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN, has_unwritten_sector};
+use super::salvage::{Budget, FOUND_BYTES_MAX, Found, Stop, ZEROS_MIN};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, Tail, little, low32};
 
@@ -88,14 +88,7 @@ fn header(window: &mut Window<'_>, scan: &mut Scan) -> bool {
             "the file does not begin with the layout's magic".to_owned(),
         );
     } else if version != VERSION {
-        scan.tail = Tail::Bad;
-        scan.fault(
-            FaultKind::Header,
-            8,
-            format!(
-                "version {version}, and only version {VERSION} is known: nothing of it was read"
-            ),
-        );
+        scan.unknown_version(8, version, VERSION);
         return false;
     } else if stored == computed {
         scan.header_lsn = Some(first);
@@ -152,18 +145,9 @@ fn measure(window: &mut Window<'_>) -> Step {
         let detail = "the padding behind a record is not zero".to_owned();
         return Step::corrupt(offset, padded, detail);
     }
-    let is_torn = has_unwritten_sector(&bytes[..size], offset, ZEROS_MIN);
-    Step::Stop(Stop {
-        offset,
-        skip: padded,
-        followed: FaultKind::Checksum,
-        last: if is_torn {
-            FaultKind::Torn
-        } else {
-            FaultKind::Checksum
-        },
-        detail: format!("stored {stored:08x} computed {computed:08x}"),
-    })
+    let detail = format!("stored {stored:08x} computed {computed:08x}");
+    let record = &bytes[..size];
+    Step::Stop(Stop::checksum(offset, padded, record, ZEROS_MIN, detail))
 }
 
 fn frame(offset: u64, bytes: &[u8]) -> Frame<'_> {

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! fragment  u32 masked crc32c  u16 length  u8 part  of recycled files: u32 file number  content
+//! part      1 to 4 whole, first, middle, last; 5 to 8 the same in recycled files; 9 the compression; from 10 on about the log,
+//!           the odd ones in recycled files, and from 128 on to be passed over by those who do not know them
 //! batch     u64 sequence number  u32 count  the operations
 //! ```
 
@@ -9,7 +11,7 @@ use std::io::Read;
 
 use crate::vocab::Lsn;
 
-use super::fragments::{BLOCK, Cut, HEADER, Part, Piece, walk};
+use super::fragments::{Cut, HEADER, Misfit, Part, Piece, walk};
 use super::window::Window;
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, little, low32};
 
@@ -17,12 +19,15 @@ use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, little, 
 const LONG_HEADER: usize = HEADER + 4;
 /// Sequence number and count, with which every batch begins.
 const FIXED: usize = 12;
-/// The first part of those with a long header.
+/// The first of the parts of records with a long header.
 const RECYCLABLE: u8 = 5;
 /// What is written in front of compressed content.
 const COMPRESSION: u8 = 9;
-/// Types above can be passed over by a reader that does not know them.
-const IGNORABLE: u8 = 10;
+/// How long the timestamps of column families are, and the same in recycled files.
+const TIMESTAMPS: u8 = 10;
+const RECYCLABLE_TIMESTAMPS: u8 = 11;
+/// From here on types can be passed over by a reader that does not know them.
+const IGNORABLE: u8 = 128;
 
 pub(super) const LAYOUT: Layout = Layout {
     id: "rocksdb",
@@ -42,7 +47,7 @@ pub(super) const LAYOUT: Layout = Layout {
     },
     // Each database counts for itself.
     is_replicated: false,
-    sniff,
+    sniff: |head| CUT.begins(head, FIXED),
     read,
     ..Layout::PLAIN
 };
@@ -56,23 +61,6 @@ fn name(file: &str) -> Option<SegmentName> {
         seq: Some(seq),
         ..SegmentName::default()
     })
-}
-
-/// Begins with a verified fragment; one that goes on behind these bytes has at least a header that can be one.
-fn sniff(head: &[u8]) -> bool {
-    let Some(piece) = piece(head, &Context::default()) else {
-        return false;
-    };
-    let size = piece.header + piece.length;
-    let can_begin = match piece.part {
-        Part::Full => size <= BLOCK && piece.length >= FIXED,
-        Part::First => size == BLOCK,
-        Part::Middle | Part::Last | Part::Stale => false,
-    };
-    can_begin
-        && head
-            .get(..size)
-            .is_none_or(|bytes| sum(bytes, &piece) == piece.stored)
 }
 
 const CUT: Cut = Cut {
@@ -98,37 +86,39 @@ fn read(reader: &mut dyn Read, context: &Context, sink: &mut dyn FnMut(&Frame<'_
     scan
 }
 
-fn piece(there: &[u8], context: &Context) -> Option<Piece> {
-    let short = there.get(..HEADER)?;
+fn piece(there: &[u8], context: &Context) -> Result<Piece, Misfit> {
+    let short = there.get(..HEADER).ok_or(Misfit::Short)?;
     let sort = short[6];
-    let (part, header) = match sort {
-        1 | RECYCLABLE => (Part::Full, sort),
-        2 | 6 => (Part::First, sort),
-        3 | 7 => (Part::Middle, sort),
-        4 | 8 => (Part::Last, sort),
-        IGNORABLE.. => (Part::Full, 0),
-        _ => return None,
+    let (part, is_foreign) = match sort {
+        1 | RECYCLABLE => (Part::Full, false),
+        2 | 6 => (Part::First, false),
+        3 | 7 => (Part::Middle, false),
+        4 | 8 => (Part::Last, false),
+        TIMESTAMPS | RECYCLABLE_TIMESTAMPS | IGNORABLE.. => (Part::Full, true),
+        _ => return Err(Misfit::Wrong),
     };
-    let header = if (RECYCLABLE..COMPRESSION).contains(&header) {
-        LONG_HEADER
+    let is_long = if is_foreign {
+        sort % 2 == 1
     } else {
-        HEADER
+        sort >= RECYCLABLE
     };
-    let bytes = there.get(..header)?;
+    let header = if is_long { LONG_HEADER } else { HEADER };
+    let bytes = there.get(..header).ok_or(Misfit::Short)?;
     let length = usize::try_from(little(&short[4..6])).unwrap_or(usize::MAX);
     // Only the low half of the number is written. A file is used again under a new number, and what is left over names the old one.
-    let is_stale = header == LONG_HEADER
+    let is_stale = is_long
         && context
             .name
             .seq
             .is_some_and(|seq| low32(seq) != low32(little(&bytes[HEADER..])));
-    Some(Piece {
+    Ok(Piece {
         part: if is_stale { Part::Stale } else { part },
         header,
         length,
         stored: low32(little(&short[..4])),
         flags: sort,
-        is_foreign: sort >= IGNORABLE,
+        is_foreign,
+        names_file: is_long,
     })
 }
 
@@ -139,7 +129,7 @@ fn sum(bytes: &[u8], _: &Piece) -> u32 {
 }
 
 fn body(payload: &[u8], piece: &Piece) -> Option<Body> {
-    if piece.flags >= IGNORABLE {
+    if piece.is_foreign {
         return Some(Body::Metadata);
     }
     let head = payload.get(..FIXED)?;

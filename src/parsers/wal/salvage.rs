@@ -17,7 +17,7 @@ pub(super) const FOUND_BYTES_MAX: usize = 1024 * 1024;
 /// How far above the last good position a found record may be; what is further is taken for chance.
 const LSN_LEAP_MAX: u64 = 1 << 32;
 /// A disk writes whole sectors: one of them all zero within a frame means that the frame was never completely written.
-const SECTOR: u64 = 512;
+pub(super) const SECTOR: usize = 512;
 
 /// The shortest run of zero bytes, up to a sector's edge, that is taken for a part that was never written.
 pub(super) const ZEROS_MIN: usize = 16;
@@ -34,6 +34,52 @@ pub(super) struct Stop {
     pub(super) last: FaultKind,
     /// What was seen, for people.
     pub(super) detail: String,
+}
+
+impl Stop {
+    /// A frame that is not there to its end.
+    pub(super) fn torn(offset: u64, skip: usize, detail: String) -> Self {
+        Self {
+            offset,
+            skip,
+            followed: FaultKind::Corrupt,
+            last: FaultKind::Torn,
+            detail,
+        }
+    }
+
+    /// Bytes that cannot be a frame.
+    pub(super) fn corrupt(offset: u64, skip: usize, detail: String) -> Self {
+        Self {
+            offset,
+            skip,
+            followed: FaultKind::Corrupt,
+            last: FaultKind::Corrupt,
+            detail,
+        }
+    }
+
+    /// A whole frame whose checksum is not its content's; `part` as in [`has_unwritten_sector`].
+    pub(super) fn checksum(
+        offset: u64,
+        skip: usize,
+        bytes: &[u8],
+        part: usize,
+        detail: String,
+    ) -> Self {
+        let is_torn = has_unwritten_sector(bytes, offset, part);
+        Self {
+            offset,
+            skip,
+            followed: FaultKind::Checksum,
+            last: if is_torn {
+                FaultKind::Torn
+            } else {
+                FaultKind::Checksum
+            },
+            detail,
+        }
+    }
 }
 
 /// How to try for a frame behind the fault.
@@ -73,6 +119,26 @@ impl Budget {
 pub(super) fn stop(window: &mut Window<'_>, scan: &mut Scan, stop: Stop, mut search: Search<'_>) {
     window.advance(stop.skip);
     let behind = search_behind(window, &mut search);
+    note(scan, stop, behind);
+}
+
+/// As [`stop`] if verified records stand behind the frame. If none do, it is no frame of the log, and nothing is noted; says so.
+pub(super) fn is_end(
+    window: &mut Window<'_>,
+    scan: &mut Scan,
+    stop: Stop,
+    mut search: Search<'_>,
+) -> bool {
+    window.advance(stop.skip);
+    let behind = search_behind(window, &mut search);
+    let is_end = behind.is_none();
+    if !is_end {
+        note(scan, stop, behind);
+    }
+    is_end
+}
+
+fn note(scan: &mut Scan, stop: Stop, behind: Option<Behind>) {
     let kind = if behind.is_some() {
         stop.followed
     } else {
@@ -160,7 +226,7 @@ pub(super) fn has_unwritten_sector(bytes: &[u8], offset: u64, part: usize) -> bo
     let mut rest = bytes;
     let mut at = offset;
     while !rest.is_empty() {
-        let room = usize::try_from(SECTOR - at % SECTOR).unwrap_or(usize::MAX);
+        let room = SECTOR - usize::try_from(at % SECTOR as u64).unwrap_or_default();
         let (sector, behind) = rest.split_at(room.min(rest.len()));
         if sector.len() >= part && is_zero(sector) {
             return true;

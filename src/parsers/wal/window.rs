@@ -4,8 +4,9 @@ use std::io::{self, Read};
 
 /// Bytes read ahead in one go; large enough that a segment is read at the speed of the page cache.
 const BLOCK: usize = 128 * 1024;
-/// The largest stretch that is held at once, and so the largest record that can be verified. Every supported system refuses entries of
-/// this size, so a longer one is a corrupt length.
+/// The largest stretch that is held at once, and so the largest record that can be verified. All supported systems but one refuse
+/// entries of this size as they are set up from the start, so a longer one is a corrupt length; in the log of raft-wal, which takes
+/// entries of 64 MiB, it is one that cannot be read.
 pub const RECORD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The longest run of zero bytes with which a record can begin.

@@ -99,14 +99,7 @@ fn header(window: &mut Window<'_>, scan: &mut Scan) -> bool {
             "the file does not begin with ZKLG".to_owned(),
         );
     } else if version != VERSION {
-        scan.tail = Tail::Bad;
-        scan.fault(
-            FaultKind::Header,
-            4,
-            format!(
-                "version {version}, and only version {VERSION} is known: nothing of it was read"
-            ),
-        );
+        scan.unknown_version(4, version, VERSION);
         return false;
     } else {
         scan.identity = (database != 0).then(|| format!("database {database:#x}"));

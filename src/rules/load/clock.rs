@@ -14,6 +14,14 @@ pub(super) fn compile_clocks<'d, 't: 'd>(
 ) -> Result<(Vec<PairedSide>, Vec<ClockPair>), LoadError> {
     let (mut sides, mut pairs) = (Vec::new(), Vec::new());
     for (clock, origin) in declared {
+        if clock.key.get_ref().is_empty() {
+            let hint = "name the fields in which the records of a pair are equal";
+            return Err(origin.fault(
+                clock.key.span(),
+                "no field says which records are a pair",
+                hint,
+            ));
+        }
         let first = signal_index(signals, &clock.first, *origin)?;
         let then = signal_index(signals, &clock.then, *origin)?;
         let peer = |signal: u16| field_index(&signals[usize::from(signal)], &clock.peer, *origin);
@@ -31,7 +39,12 @@ pub(super) fn compile_clocks<'d, 't: 'd>(
             let field = |name| field_index(&signals[usize::from(signal)], name, *origin);
             sides.push(PairedSide {
                 signal,
-                key: clock.key.iter().map(field).collect::<Result<_, _>>()?,
+                key: clock
+                    .key
+                    .get_ref()
+                    .iter()
+                    .map(field)
+                    .collect::<Result<_, _>>()?,
                 peer,
             });
         }

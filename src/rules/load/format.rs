@@ -35,6 +35,7 @@ fn compile_format(given: &FormatDecl, origin: Origin<'_>) -> Result<Format, Load
     let declaration = Declaration {
         name: given.name.get_ref().clone(),
         pattern: given.pattern.get_ref().clone(),
+        holds: given.holds.clone(),
         time: given.time.as_ref().map(|time| time.get_ref().clone()),
         levels: levels.map(|(word, level)| (word.clone(), *level)).collect(),
     };

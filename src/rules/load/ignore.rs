@@ -4,16 +4,22 @@ use super::origin::{LoadError, Origin};
 use super::signal::nearest;
 use crate::rules::IgnoreRule;
 use crate::rules::schema::{IgnoreDecl, RuleDecl};
+use crate::signals::Literal;
 use crate::time::read_bound;
 
 /// The shortest text that tells records apart.
 const TEXT_MIN: usize = 4;
 
+/// How many texts are looked for, each in every Error record.
+const TEXTS_MAX: usize = 1_000;
+
+/// Checks an entry; its text is added to `texts`.
 pub(super) fn compile_ignore(
     at: usize,
     declared: &IgnoreDecl,
     origin: Origin<'_>,
     rules: &[RuleDecl],
+    texts: &mut Vec<Literal>,
 ) -> Result<IgnoreRule, LoadError> {
     if declared.reason.get_ref().trim().is_empty() {
         let hint = "say why it may be ignored, for whoever reads the report";
@@ -38,6 +44,10 @@ pub(super) fn compile_ignore(
             let hint = format!("it must have {TEXT_MIN} bytes");
             return Err(origin.fault(text.span(), "a text that is in too many records", hint));
         }
+        (None, Some(text)) if texts.len() == TEXTS_MAX => {
+            let message = format!("more than {TEXTS_MAX} texts are left out");
+            return Err(origin.fault(text.span(), message, "leave out those that are over"));
+        }
         (None, Some(_)) => {}
         (None, None) | (Some(_), Some(_)) => {
             let message = format!("{} ignores nothing, or two things", declared.id.get_ref());
@@ -45,8 +55,14 @@ pub(super) fn compile_ignore(
             return Err(origin.fault(declared.id.span(), message, hint));
         }
     }
+    let text = declared.text.as_ref().and_then(|text| {
+        let index = u16::try_from(texts.len()).ok()?;
+        texts.push(Literal::new(text.get_ref()));
+        Some(index)
+    });
     Ok(IgnoreRule {
         declared: at,
+        text,
         until,
     })
 }

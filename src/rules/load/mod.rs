@@ -2,6 +2,7 @@
 
 mod cause;
 mod clock;
+mod distinct;
 mod format;
 mod ignore;
 mod origin;
@@ -12,12 +13,13 @@ mod scope;
 mod signal;
 mod stall;
 
-use super::schema::{ClockDecl, FailureDecl, File, IgnoreDecl, StepDecl};
+use super::schema::{ClockDecl, CodeDecl, FailureDecl, File, IgnoreDecl, StepDecl};
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::{Literal, Signal, SignalSet};
 use clock::compile_clocks;
+use distinct::check_distinct;
 use format::compile_formats;
 use ignore::compile_ignore;
 pub use origin::LoadError;
@@ -28,8 +30,8 @@ use signal::{compile_context, compile_signal, field_index, signal_index};
 /// The rule base that is shipped.
 pub const BUILT_IN: &str = include_str!("../../../rules.toml");
 
-/// Compiles the built-in base and the files given with `--rules`, each as name and text. A later declaration with the
-/// same id replaces an earlier one.
+/// Compiles the built-in base and the files given with `--rules`, each as name and text. A declaration of a later file
+/// replaces one with the same id of an earlier file; within a file an id stands once.
 pub fn load(extra: &[(String, String)]) -> Result<RuleBase, LoadError> {
     let mut origins = vec![Origin {
         name: "rules.toml (built in)",
@@ -77,8 +79,10 @@ impl<'t> Loader<'t> {
             let span = error.span().unwrap_or(0..0);
             origin.fault(span, error.message().trim(), hint_for(error.message()))
         })?;
+        check_distinct(&read, origin)?;
         for code in read.code {
-            self.file.code.retain(|known| known.code != code.code);
+            let is_other = |known: &CodeDecl| known.code.get_ref() != code.code.get_ref();
+            self.file.code.retain(is_other);
             self.file.code.push(code);
         }
         for format in read.format {
@@ -212,14 +216,14 @@ impl<'t> Loader<'t> {
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let environment = self.environment(&signals)?;
-        let ignores = self.ignores()?;
+        let (ignores, ignored_texts) = self.ignores()?;
         Ok(RuleBase {
             families: self.families(),
             code_names: self
                 .file
                 .code
                 .iter()
-                .map(|code| (code.code, code.name.clone()))
+                .map(|code| (*code.code.get_ref(), code.name.clone()))
                 .collect(),
             formats,
             signals: SignalSet::new(signals),
@@ -233,6 +237,7 @@ impl<'t> Loader<'t> {
             balances,
             strips,
             ignores,
+            ignored_texts,
             environment,
             declared: self.file,
         })
@@ -241,7 +246,7 @@ impl<'t> Loader<'t> {
     fn families(&self) -> Families {
         let families = self.file.code.iter().flat_map(|code| {
             code.families.iter().map(|family| Family {
-                code: code.code,
+                code: *code.code.get_ref(),
                 id: family.id.clone(),
                 contains: family.contains.iter().map(Literal::new).collect(),
             })
@@ -251,12 +256,15 @@ impl<'t> Loader<'t> {
         }
     }
 
-    fn ignores(&self) -> Result<Vec<IgnoreRule>, LoadError> {
+    /// What is left out, and the texts of it.
+    fn ignores(&self) -> Result<(Vec<IgnoreRule>, Vec<Literal>), LoadError> {
+        let (mut ignores, mut texts) = (Vec::new(), Vec::new());
         let declared = self.file.ignore.iter().zip(&self.ignore_origins);
-        let compiled = declared
-            .enumerate()
-            .map(|(at, (declared, origin))| compile_ignore(at, declared, *origin, &self.file.rule));
-        compiled.collect()
+        for (at, (declared, origin)) in declared.enumerate() {
+            let ignore = compile_ignore(at, declared, *origin, &self.file.rule, &mut texts)?;
+            ignores.push(ignore);
+        }
+        Ok((ignores, texts))
     }
 
     /// All signals, then their contexts, which name other signals.

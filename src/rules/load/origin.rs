@@ -35,6 +35,12 @@ pub(super) struct Origin<'t> {
 }
 
 impl Origin<'_> {
+    /// The line, from 1, in which a stretch of the text begins.
+    pub(super) fn line_of(&self, span: &Range<usize>) -> usize {
+        let start = span.start.min(self.text.len());
+        self.text[..start].matches('\n').count() + 1
+    }
+
     pub(super) fn fault(
         &self,
         span: Range<usize>,
@@ -45,7 +51,7 @@ impl Origin<'_> {
         let before = &self.text[..start];
         let line_at = before.rfind('\n').map_or(0, |at| at + 1);
         let line_text = self.text[line_at..].lines().next().unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
+        let line = self.line_of(&span);
         let column = before[line_at..].chars().count() + 1;
         let width = span
             .len()

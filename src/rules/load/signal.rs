@@ -7,7 +7,7 @@ use super::format::{named, names};
 use super::origin::{LoadError, Origin, duration};
 use super::row::compile_row;
 use crate::parsers::Format;
-use crate::rules::schema::{DerivedDecl, SignalDecl};
+use crate::rules::schema::{DerivedDecl, DialectDecl, SignalDecl};
 use crate::signals::{
     At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal,
     TallyKind, Template,
@@ -23,9 +23,9 @@ pub(super) fn compile_signal(
     let mut templates = compile_templates(&declared.templates, &[], origin, &mut fields)?;
     let mut spoken = Vec::new();
     for dialect in &declared.dialects {
-        let formats = compile_formats(&dialect.formats, origin, known)?;
+        let formats = dialect_formats(dialect, origin, known)?;
         templates.extend(compile_templates(
-            &dialect.templates,
+            dialect.templates.get_ref(),
             &formats,
             origin,
             &mut fields,
@@ -159,6 +159,32 @@ fn formats(
         formats.push(Format::CLICKHOUSE);
     }
     Ok(formats)
+}
+
+/// The formats of a dialect: without any, its words would stand for the records of every format.
+fn dialect_formats(
+    declared: &DialectDecl,
+    origin: Origin<'_>,
+    known: &[Format],
+) -> Result<Vec<Format>, LoadError> {
+    for (list, what, hint) in [
+        (
+            &declared.formats,
+            "formats",
+            "name the formats in which it is spoken",
+        ),
+        (
+            &declared.templates,
+            "templates",
+            "say what the message says in these formats",
+        ),
+    ] {
+        if list.get_ref().is_empty() {
+            let message = format!("the dialect has no {what}");
+            return Err(origin.fault(list.span(), message, hint));
+        }
+    }
+    compile_formats(declared.formats.get_ref(), origin, known)
 }
 
 /// The formats that are named, each once.

@@ -14,7 +14,7 @@ pub struct ClockDecl {
     /// The signal of the one that is written then.
     pub then: Spanned<String>,
     /// Fields that both have and that tell the event.
-    pub key: Vec<Spanned<String>>,
+    pub key: Spanned<Vec<Spanned<String>>>,
     /// A field that one of the two has: the other node's name.
     pub peer: Spanned<String>,
 }

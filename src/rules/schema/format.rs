@@ -15,6 +15,9 @@ pub struct FormatDecl {
     pub name: Spanned<String>,
     /// A regular expression that fits the head of a record, from the line's first byte to the message.
     pub pattern: Spanned<String>,
+    /// Texts of which the head's line must hold one.
+    #[serde(default)]
+    pub holds: Vec<String>,
     /// The pattern of the stamp that the group `time` holds.
     pub time: Option<Spanned<String>>,
     /// Words that the group `level` may hold, and the levels they name, beside the usual ones.

@@ -75,7 +75,7 @@ pub struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CodeDecl {
     /// The number.
-    pub code: u32,
+    pub code: Spanned<u32>,
     /// Its name in current versions.
     pub name: String,
     /// Its families, tried in order; one without texts takes the rest.

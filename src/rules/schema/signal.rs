@@ -93,15 +93,18 @@ pub struct SignalDecl {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DialectDecl {
     /// The formats.
-    pub formats: Vec<Spanned<String>>,
+    pub formats: Spanned<Vec<Spanned<String>>>,
     /// One spelling each.
-    pub templates: Vec<Spanned<String>>,
+    pub templates: Spanned<Vec<Spanned<String>>>,
 }
 
 impl SignalDecl {
     /// Every text that the message may say.
     pub fn wordings(&self) -> impl Iterator<Item = &Spanned<String>> {
-        let dialects = self.dialects.iter().flat_map(|dialect| &dialect.templates);
+        let dialects = self
+            .dialects
+            .iter()
+            .flat_map(|dialect| dialect.templates.get_ref());
         self.templates.iter().chain(dialects)
     }
 }

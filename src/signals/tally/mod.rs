@@ -35,8 +35,10 @@ pub const GAPS_MAX: usize = 1_000;
 pub struct Errors {
     /// By level and the signals found in the record, in ascending order.
     pub by_signals: BTreeMap<(Level, Vec<u16>), u64>,
-    /// Records without a signal, by level and mined template.
-    pub unmatched: BTreeMap<(Level, String), (u64, Evidence)>,
+    /// Those of them that hold texts which are looked for, by the indices of these texts as well, with the first of each kind.
+    pub holding: BTreeMap<(Level, Vec<u16>, Vec<u16>), (u64, Evidence)>,
+    /// Records without a signal, by level, mined template and the indices of the texts that they hold.
+    pub unmatched: BTreeMap<(Level, String, Vec<u16>), (u64, Evidence)>,
     /// Records without a signal whose template came after the cap was reached.
     pub beyond_cap: u64,
     /// The memory of a key that is looked up.
@@ -60,6 +62,9 @@ impl Errors {
     fn absorb(&mut self, other: Self) {
         for (key, count) in other.by_signals {
             *self.by_signals.entry(key).or_default() += count;
+        }
+        for (key, (count, evidence)) in other.holding {
+            self.holding.entry(key).or_insert((0, evidence)).0 += count;
         }
         for (key, (count, evidence)) in other.unmatched {
             self.unmatched.entry(key).or_insert((0, evidence)).0 += count;

@@ -84,27 +84,6 @@ fn a_process_that_says_that_it_dies_is_told() {
 }
 
 #[test]
-fn what_a_machine_says_is_told_without_tests_too() {
-    for (file, words) in [
-        ("dmesg.txt", "out-of-memory in clickhouse-serv"),
-        ("inspect.json", "out-of-memory in ca-soak-ch2-1"),
-        ("ps.txt", "killed in ca-soak-ch2-1"),
-    ] {
-        let path = case("machine").join(file);
-        let ran = ci(&path, &[]);
-        assert!(ran.out.contains(&format!("event: {words}")), "{}", ran.out);
-        assert_eq!(ran.code, Some(3), "no results of tests: {}", ran.err);
-        for format in ["markdown", "html", "github"] {
-            let out = ci(&path, &["--format", format]).out;
-            assert!(
-                out.contains("out-of-memory") || out.contains("killed"),
-                "{format}: {out}"
-            );
-        }
-    }
-}
-
-#[test]
 fn the_kernels_log_is_known_by_any_of_its_stamps() {
     let killed =
         "Out of memory: Killed process 4242 (clickhouse-serv) total-vm:123456kB, anon-rss:100000kB";
@@ -214,6 +193,27 @@ fn a_container_that_a_signal_ended_was_killed_and_one_that_was_stopped_was_not()
                 .filter(|it| it.kind == EventKind::Killed)
                 .count();
             assert_eq!(killed, usize::from(is_killed), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_machine_says_is_told_without_tests_too() {
+    for (file, words) in [
+        ("dmesg.txt", "out-of-memory in clickhouse-serv"),
+        ("inspect.json", "out-of-memory in ca-soak-ch2-1"),
+        ("ps.txt", "killed in ca-soak-ch2-1"),
+    ] {
+        let path = case("machine").join(file);
+        let ran = ci(&path, &[]);
+        assert!(ran.out.contains(&format!("event: {words}")), "{}", ran.out);
+        assert_eq!(ran.code, Some(3), "no results of tests: {}", ran.err);
+        for format in ["markdown", "html", "github"] {
+            let out = ci(&path, &["--format", format]).out;
+            assert!(
+                out.contains("out-of-memory") || out.contains("killed"),
+                "{format}: {out}"
+            );
         }
     }
 }

@@ -67,6 +67,51 @@ fn a_broken_rules_file_is_shown_where_it_breaks() {
 }
 
 #[test]
+fn what_would_be_taken_silently_is_an_error_with_its_place() {
+    let signal = |what: &str| {
+        format!("[[signal]]\nid = \"x\"\nwhat = \"{what}\"\ntemplates = [\"abcdef\"]\n")
+    };
+    let cases = [
+        (
+            signal("one") + &signal("two"),
+            ":6:6: signal x stands in this file already, in line 2",
+            "6 | id = \"x\"",
+        ),
+        (
+            "[[code]]\ncode = 7\nname = \"A\"\n[[code]]\ncode = 7\nname = \"B\"\n".to_owned(),
+            ":5:8: code 7 stands in this file already, in line 2",
+            "5 | code = 7",
+        ),
+        (
+            "[[clock]]\nwhat = \"w\"\nfirst = \"fetch-request\"\nthen = \"part-sent\"\nkey = []\npeer = \"source\"\n"
+                .to_owned(),
+            ":5:7: no field says which records are a pair",
+            "5 | key = []",
+        ),
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\ndialects = [\n  { formats = [], templates = [\"abcdef\"] },\n]\n"
+                .to_owned(),
+            ":5:15: the dialect has no formats",
+            "5 |   { formats = []",
+        ),
+        (
+            "[[signal]]\nid = \"x\"\nwhat = \"w\"\ndialects = [\n  { formats = [\"nats\"], templates = [] },\n]\n"
+                .to_owned(),
+            ":5:37: the dialect has no templates",
+            "5 |   { formats = [\"nats\"]",
+        ),
+    ];
+    for (text, place, excerpt) in cases {
+        let folder = Folder::with("mine.toml", &text);
+        let file = folder.path().join("mine.toml");
+        let ran = casdiag(&["rules", "lint", "--rules", file.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(2), "{text}");
+        assert!(ran.err.contains(place), "{place}: {}", ran.err);
+        assert!(ran.err.contains(excerpt), "{excerpt}: {}", ran.err);
+    }
+}
+
+#[test]
 fn a_user_adds_a_signal_and_a_rule_without_touching_the_program() {
     let rules = "[[signal]]\nid = \"mine\"\nwhat = \"w\"\nlevels = [\"debug\"]\ntemplates = [\"my own {what:word} words\"]\nby = [\"what\"]\n\
                  [[rule]]\nid = \"my-rule\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"mine\" }\nwhen = { count = \"a\", at-least = 2 }\nmechanism = \"m\"\n\

@@ -109,6 +109,81 @@ fn a_scenario_of_ones_own_runs_and_a_broken_one_is_located() {
 }
 
 #[test]
+fn what_no_run_ends_with_is_refused_with_its_key_and_its_limit() {
+    let own = "what = \"Mine.\"\nuntil-s = 5\n";
+    let load = |every: &str, rest: &str| {
+        format!("{own}[[load]]\nkind = \"attach\"\nnodes = [0]\nevery = {every}\nto-s = 4\n{rest}")
+    };
+    let latency = |text: &str| format!("{own}[latency]\n{text}\n");
+    for (text, says) in [
+        (
+            own.replace('5', "604801"),
+            "until-s must be from 0 to 604800",
+        ),
+        (
+            format!("seeds = 1001\n{own}"),
+            "seeds must be from 1 to 1000",
+        ),
+        (
+            format!("tables = 1001\n{own}"),
+            "tables must be from 1 to 1000",
+        ),
+        (format!("gc-s = 0\n{own}"), "gc-s must be from 1 to 604800"),
+        (
+            load("{ fixed = 1_000 }", "parts = 1001\n"),
+            "parts must be from 0 to 1000",
+        ),
+        (
+            load("{ exponential = 0 }", ""),
+            "every: 0 in the middle is less than 1000",
+        ),
+        (
+            load("{ uniform = [0, 1_000] }", ""),
+            "every: 500 in the middle is less than 1000",
+        ),
+        (
+            load("{ fixed = 1_000 }", "from-s = 604801\n"),
+            "from-s of a load must be from 0 to 604800",
+        ),
+        (
+            latency("hop = { sampled = [] }"),
+            "hop: sampled has no value",
+        ),
+        (
+            latency("log = { uniform = [5, 1] }"),
+            "log: uniform goes from 5 to 1",
+        ),
+        (
+            latency("read = { fixed = 3600000001 }"),
+            "read: 3600000001 is more than 3600000000",
+        ),
+        (
+            latency("recovery-reads = 1001"),
+            "recovery-reads must be from 0 to 1000",
+        ),
+        (
+            format!("{own}[[act]]\nat-s = 604801\ndeed = \"stop\"\nnode = 0\n"),
+            "at-s of an act must be from 0 to 604800",
+        ),
+        (
+            format!(
+                "{own}[soak]\nops = 1000001\nworkers = 1\ncheckpoint-every = 1\nmax-cliffs = 0\nclient = {{ fixed = 1_000 }}\n"
+            ),
+            "ops must be from 0 to 1000000",
+        ),
+    ] {
+        let folder = Folder::with("mine.toml", &text);
+        let path = folder.path().join("mine.toml");
+        let ran = casdiag(&["replay", path.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(2), "{text}\n{ran:?}");
+        assert!(ran.err.contains(&format!("mine.toml: {says}")), "{ran:?}");
+    }
+    let ran = casdiag(&["soak", "cas", "--ops", "1000001"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("ops must be from 0 to 1000000"), "{ran:?}");
+}
+
+#[test]
 fn a_broken_protocol_ends_with_the_exit_code_of_a_finding() {
     let ran = casdiag(&[
         "replay",

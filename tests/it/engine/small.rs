@@ -1,7 +1,10 @@
 //! Every order of events in a small world: broken protocols are caught, sound ones are not.
 
-use casdiag::engine::cas::check::{ARRIVES, Bounds, Checked, IN_VAIN, IN_VAIN_AND_ARRIVES, check};
+use std::time::Duration;
+
+use casdiag::engine::cas::check::{ARRIVES, Bounds, IN_VAIN, IN_VAIN_AND_ARRIVES, check};
 use casdiag::engine::cas::{Variant, Violation};
+use casdiag::engine::search::{Checked, Limits};
 
 use crate::product::casdiag;
 
@@ -13,7 +16,8 @@ fn bounds() -> Bounds {
 }
 
 fn checked(variant: &str, bounds: Bounds) -> Checked {
-    let checked = check(Variant::parse(variant).unwrap(), bounds, STATES, 1);
+    let limits = Limits::new(STATES, 1);
+    let checked = check(Variant::parse(variant).unwrap(), bounds, limits);
     assert!(checked.is_complete, "{variant}");
     checked
 }
@@ -127,4 +131,17 @@ fn searches_are_compared_row_by_row() {
     assert!(rows[3].starts_with("| v2+naive-yes | ") && rows[3].contains("| **broken** | "));
     let refused = casdiag(&["replay", "--compare", "v1,v2"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
+}
+
+#[test]
+fn a_search_whose_time_is_over_does_not_say_that_it_saw_everything() {
+    let late = Limits {
+        time: Duration::ZERO,
+        ..Limits::new(STATES, 1)
+    };
+    let v1 = Variant::parse("v1").unwrap();
+    assert!(!check(v1, bounds(), late).is_complete);
+    let few = check(v1, bounds(), Limits::new(1000, 1));
+    assert!(!few.is_complete);
+    assert!(few.states < checked("v1", bounds()).states);
 }

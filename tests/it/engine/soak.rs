@@ -1,11 +1,13 @@
 //! The soak over the engine: the harness's operations, its checkpoints, and what it leaves after a failure.
 
+use std::fs;
+
 use casdiag::engine::cas::soak::{Driver, Soak, Verdict, schedule};
 use casdiag::engine::cas::{Scenario, Variant};
 use serde_json::Value;
 
 use super::scenario;
-use crate::product::{Folder, casdiag};
+use crate::product::{Folder, casdiag, repository};
 
 #[test]
 fn the_command_prints_the_lines_of_the_harness() {
@@ -65,6 +67,32 @@ fn both_replicas_show_what_the_model_says_under_every_protocol() {
             assert!(driver.aggregates(0).count > 0);
         }
     }
+}
+
+/// The store's latency is fitted to seed 1; what it gives for others is said where the fit is.
+#[test]
+fn the_spread_of_the_fitted_soak_is_what_the_document_says() {
+    let scenario = scenario("soak-phase1", str::to_owned);
+    let soak = scenario.soak.clone().unwrap();
+    let mut refused = [Vec::new(), Vec::new()];
+    for seed in 1..=10 {
+        let variant = Variant::parse("v1").unwrap();
+        let mut driver = Driver::new(&scenario, &soak, variant, seed, None);
+        driver.finish(&mut std::io::sink()).unwrap();
+        for (node, all) in refused.iter_mut().enumerate() {
+            all.push(driver.refused_after(102, Some(node)));
+        }
+    }
+    let [one, other] = refused.map(|mut all| {
+        all.sort_unstable();
+        format!("{} to {}", all[0], all[9])
+    });
+    let says = format!(
+        "Over the seeds 1 to 10 the same store gives {one} refusals on ch1 and {other} on ch2 after 102 operations"
+    );
+    let page = fs::read_to_string(repository("docs/engine.md")).unwrap();
+    let words: Vec<&str> = page.split_whitespace().collect();
+    assert!(words.join(" ").contains(&says), "{says}");
 }
 
 #[test]

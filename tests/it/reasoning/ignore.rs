@@ -81,6 +81,43 @@ fn unexplained_records_that_hold_a_text_are_left_out_of_the_unexplained() {
 }
 
 #[test]
+fn of_records_of_one_template_only_those_that_hold_the_text_are_left_out() {
+    let error =
+        |second: u32, text: &str| record(&format!("10:00:{second:02}.000000"), "Error", "l", text);
+    let gone = |of: &str| format!("the dictionary '{of}' is gone");
+    let rules = signals() + &entry("text = \"dictionary 'prices'\"", "2026-12-01");
+    // Whichever of them comes first and is the example of all.
+    for order in [["prices", "stock", "prices"], ["stock", "prices", "prices"]] {
+        let log: String = (1..)
+            .zip(order)
+            .map(|(second, of)| error(second, &gone(of)))
+            .collect();
+        let folder = Folder::with("n1/clickhouse-server.log", log);
+        let without = report_with(&signals(), &folder);
+        assert_eq!(without.coverage.unexplained.len(), 1, "one template");
+        let out = report_with(&rules, &folder);
+        let left: Vec<u64> = out.coverage.unexplained.iter().map(|it| it.count).collect();
+        assert_eq!(left, [1], "{order:?}");
+        assert_eq!(out.coverage.ignored[0].count, 2);
+    }
+}
+
+#[test]
+fn of_records_of_one_signal_only_those_that_hold_the_text_are_left_out() {
+    let error = |second: u32, subject: &str| {
+        let text = format!("event-b of {subject}");
+        record(&format!("10:00:{second:02}.000000"), "Error", "l", &text)
+    };
+    let log = error(1, "bench") + &error(2, "shop") + &error(3, "shop");
+    let folder = Folder::with("n1/clickhouse-server.log", log);
+    let rules = signals() + &entry("text = \"event-b of bench\"", "2026-12-01");
+    let out = report_with(&rules, &folder);
+    let left: Vec<u64> = out.coverage.unexplained.iter().map(|it| it.count).collect();
+    assert_eq!(left, [2]);
+    assert_eq!(out.coverage.ignored[0].count, 1);
+}
+
+#[test]
 fn what_has_no_date_is_not_left_out() {
     let rules = "[[signal]]\nid = \"nack\"\nwhat = \"w\"\nformat = \"ha-controller\"\ntemplates = [\"WAL NACK from standby lsn={lsn:int}\"]\n\
                  [[rule]]\nid = \"nacked\"\ntitle = \"t\"\ncategory = \"c\"\ncounts.a = { signal = \"nack\" }\nwhen = { count = \"a\", at-least = 1 }\nmechanism = \"m\"\n\

@@ -140,6 +140,33 @@ fn an_export_with_full_seconds_alone_is_matched_by_its_text() {
     assert_eq!(told(&folder.report()), expected);
 }
 
+#[test]
+fn an_export_that_is_sorted_in_several_stretches_is_matched_as_a_short_one() {
+    // 45 MB, exported with its second half first: the log is long past what the export says last.
+    let filler = "x".repeat(900);
+    let one = |nth: u32| {
+        let (minute, second) = (nth / 60 % 60, nth % 60);
+        let hour = 10 + nth / 3600;
+        format!("2026.09.01 {hour}:{minute:02}:{second:02}.000001 [ 7 ] {{}} <Debug> a: {filler}\n")
+    };
+    let count = 48_000;
+    let log: String = (0..count).map(one).collect();
+    let mut rows = records(&log);
+    rows.rotate_left(24_000);
+    let folder = Folder::new();
+    folder.put("n1/clickhouse-server.log", &log);
+    folder.put("n1/text_log.tsv", tsv(&rows, false));
+    let report = folder.report();
+    assert_eq!(report.records.total, u64::from(count));
+    let alone = Folder::with("n1/text_log.tsv", tsv(&rows, false)).report();
+    assert_eq!(alone.records.total, u64::from(count));
+    let times = |report: &Report, name: &str| {
+        let input = report.inputs.iter().find(|it| it.path.ends_with(name));
+        input.map(|it| (it.first.clone(), it.last.clone()))
+    };
+    assert_eq!(times(&alone, "text_log.tsv"), times(&report, LOG));
+}
+
 fn line(second: u32, level: &str, message: &str) -> String {
     format!("2026.09.01 10:00:{second:02}.000001 [ 7 ] {{}} <{level}> a: {message}\n")
 }

@@ -163,7 +163,10 @@ const HOMES: &[(&str, &[&str])] = &[
         ],
     ),
     ("sha2", &["parsers/wal/", "report/html/"]),
-    ("stateright", &["engine/cas/check/", "engine/ha/check/"]),
+    (
+        "stateright",
+        &["engine/cas/check/", "engine/ha/check/", "engine/search"],
+    ),
     ("tar", &["intake/archives/"]),
     ("tempfile", &["intake/archives/", "report/"]),
     ("terminal_size", &["cli/"]),

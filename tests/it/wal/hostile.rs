@@ -38,10 +38,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn no_bytes_make_a_reader_panic_or_read_past_them(bytes in proptest::collection::vec(any::<u8>(), 0..3000), is_last: bool, is_compressed: bool) {
+    fn no_bytes_make_a_reader_panic_or_read_past_them(bytes in proptest::collection::vec(any::<u8>(), 0..3000), is_last: bool, is_compressed: bool, is_numbered: bool) {
         for format in formats() {
-            let name = SegmentName { lsn: Some(Lsn(1)), is_compressed, ..SegmentName::default() };
-            let context = Context { name, size: bytes.len() as u64, is_last, chain: Some(1), key: Some([7; 32]), carry: None };
+            let lsn = (!is_numbered).then_some(Lsn(1));
+            let name = SegmentName { lsn, seq: is_numbered.then_some(1), is_compressed, ..SegmentName::default() };
+            let context = Context { name, size: bytes.len() as u64, is_last, chain: Some(1), key: Some([7; 32]), is_key_sure: is_numbered, carry: None };
             let mut end = 0;
             let scan = format.read(&mut bytes.as_slice(), &context, &mut |frame| {
                 assert_eq!(frame.offset, end.max(frame.offset), "frames do not overlap");

@@ -7,12 +7,17 @@ mod etcd;
 mod folders;
 mod histories;
 mod hostile;
+mod kafka;
 mod keeper;
+mod nats;
 mod nodes;
 mod others;
 mod outputs;
+mod overwritten;
 mod postgresql;
+mod raft_wal;
 mod reference;
+mod rocksdb;
 mod writer;
 mod zookeeper;
 

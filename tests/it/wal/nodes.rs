@@ -2,6 +2,7 @@
 
 use casdiag::vocab::Lsn;
 
+use super::others::case;
 use super::writer::{entries, payload, reference, reference_record};
 use super::{Folder, casdiag, check, misfiled, output};
 
@@ -102,4 +103,36 @@ fn a_dump_prints_records_with_their_offsets() {
     );
     assert!(text.contains(&line), "{text}");
     assert_eq!(text.lines().count(), 4, "{text}");
+}
+
+#[test]
+fn a_dump_of_a_file_that_tells_nothing_goes_by_its_place_and_by_what_stands_beside_it() {
+    let dump = |folder: &Folder, file: &str| {
+        let path = folder.path().join(file);
+        casdiag(&["wal", "dump", path.to_str().unwrap()])
+    };
+    let folder = case("prometheus/real");
+    let (code, text) = dump(&folder, "wal/00000002");
+    assert_eq!(code, 0, "0 bytes are legal: {text}");
+    // The same with nothing beside it.
+    let alone = Folder::new();
+    alone.write("00000002", b"");
+    let (code, text) = dump(&alone, "00000002");
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("no known layout"), "{text}");
+    // A segment that was made ahead and holds zero bytes.
+    let folder = case("postgresql/missing-middle");
+    let ahead = "n1/pg_wal/00000001000000000000000F";
+    folder.write(ahead, &vec![0; 1 << 20]);
+    let (_, text) = dump(&folder, ahead);
+    assert!(!text.contains("no known layout"), "{text}");
+    // Of a tombstone alone only the folder tells whether it is of a stream or of a group: 22 bytes, no subject, no content, a hash.
+    let mut tombstone = 30_u32.to_le_bytes().to_vec();
+    tombstone.extend(((1_u64 << 62) + 652).to_le_bytes());
+    tombstone.extend([0; 18]);
+    let folder = Folder::new();
+    let file = "$SYS/_js_/S-R3F-abc/msgs/2.blk";
+    folder.write(file, &tombstone);
+    let (code, text) = dump(&folder, file);
+    assert_eq!(code, 1, "its hash is wrong, and the key is known: {text}");
 }

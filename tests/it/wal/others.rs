@@ -1,9 +1,10 @@
 //! Logs that other systems wrote, damaged on purpose: what was done to them is what has to be said.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use casdiag::layout::{NoteKind, ProblemKind, Severity, Verdict, Wal};
-use casdiag::parsers::wal::{Body, Context, Format, LAYOUTS};
+use casdiag::parsers::wal::{Body, Context, Format, LAYOUTS, Layout, SegmentName};
 use casdiag::vocab::Lsn;
 use proptest::prelude::*;
 use walkdir::WalkDir;
@@ -337,6 +338,53 @@ fn samples() -> Vec<(&'static str, PathBuf)> {
     ]
 }
 
+/// A segment to be changed, with what its reader is told.
+struct Sample {
+    layout: &'static Layout,
+    name: SegmentName,
+    key: Option<[u8; 32]>,
+    bytes: Vec<u8>,
+}
+
+impl Sample {
+    fn new(id: &str, log: Option<&str>, path: &Path) -> Self {
+        let layout = LAYOUTS.iter().find(|it| it.id == id).unwrap();
+        let bytes = bytes(path);
+        let mut name = (layout.name)(path.file_name().unwrap().to_str().unwrap()).unwrap();
+        if let Some(spacing) = (layout.spacing)(&bytes) {
+            name = (layout.spaced)(name, spacing);
+        }
+        let key = log.map(|log| (layout.key)(log, name).unwrap());
+        Self {
+            layout,
+            name,
+            key,
+            bytes,
+        }
+    }
+}
+
+/// Those, and some of which the archives are unpacked once.
+static CHANGED: LazyLock<Vec<Sample>> = LazyLock::new(|| {
+    let plain = samples();
+    let mut all: Vec<Sample> = plain
+        .iter()
+        .map(|(layout, path)| Sample::new(layout, None, path))
+        .collect();
+    let (postgresql, nats) = (case("postgresql/real-15-promoted"), case("nats/real"));
+    let at = |folder: &Folder, file: &str| folder.path().join(file);
+    let file = at(&postgresql, "a/pg_wal/000000010000000000000008");
+    all.push(Sample::new("postgresql", None, &file));
+    for (layout, log, folder) in [
+        ("nats-stream", "ORDERS", "$G/streams/ORDERS"),
+        ("nats-raft", "_meta_", "$SYS/_js_/_meta_"),
+    ] {
+        let file = at(&nats, &format!("n1/jetstream/{folder}/msgs/1.blk"));
+        all.push(Sample::new(layout, Some(log), &file));
+    }
+    all
+});
+
 #[test]
 fn a_dump_prints_every_record_of_every_system() {
     let mut files: Vec<(String, usize)> = samples()
@@ -368,23 +416,22 @@ proptest! {
 
     #[test]
     fn a_changed_segment_is_never_read_as_more_than_it_was(
-        sample in 0_usize..4,
+        sample in 0_usize..CHANGED.len(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
         cut: prop::sample::Index,
     ) {
-        let (layout, path) = &samples()[sample];
-        let layout = LAYOUTS.iter().find(|it| it.id == *layout).unwrap();
-        let name = (layout.name)(path.file_name().unwrap().to_str().unwrap()).unwrap();
+        let Sample { layout, name, key, bytes } = &CHANGED[sample];
         let read = |bytes: &[u8]| {
-            let context = Context { name, size: bytes.len() as u64, is_last: true, ..Context::default() };
+            let context = Context { name: *name, size: bytes.len() as u64, is_last: true, key: *key, ..Context::default() };
             let mut records = 0;
             let scan = Format::Known(layout).read(&mut &*bytes, &context, &mut |frame| {
                 records += u64::from(matches!(frame.body, Body::Entry { .. } | Body::Unplaced { .. }));
             });
             (records, scan)
         };
-        let mut bytes = bytes(path);
+        let mut bytes = bytes.clone();
         let (whole, _) = read(&bytes);
+        prop_assert!(whole > 0);
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;

@@ -1,6 +1,6 @@
 //! The reference layout: the picture of a stalled catch-up byte for byte, soaks, tears and flipped bytes.
 
-use casdiag::layout::{ProblemKind, Severity, Verdict};
+use casdiag::layout::{Problem, ProblemKind, Severity, Verdict};
 use casdiag::vocab::Lsn;
 
 use super::writer::{Entry, entries, reference, reference_record};
@@ -266,18 +266,47 @@ fn a_record_whose_last_sector_was_never_written_is_a_tear() {
     );
 }
 
+fn write(segments: &[(u64, u64, Vec<Entry>)]) -> Folder {
+    let folder = Folder::new();
+    for (name, header, entries) in segments {
+        folder.write(
+            &format!("seg-{name:016x}.wal"),
+            &reference(*header, 7, entries),
+        );
+    }
+    folder
+}
+
+#[test]
+fn a_segment_that_goes_on_over_others_is_told_and_not_they() {
+    // Over two others and past what they have: where they have the same, it is there twice, and the rest is only where nobody looks.
+    let overrun = write(&[
+        (1, 1, entries(1..=30, 1)),
+        (11, 11, entries(11..=15, 1)),
+        (16, 16, entries(16..=20, 1)),
+    ]);
+    let inspection = check(overrun.path());
+    let wal = only(&inspection);
+    let told = |it: &Problem| (it.kind, it.segment, it.lsn, it.lsn_to);
+    let told: Vec<_> = wal.problems.iter().map(told).collect();
+    let range = |kind, first, last| (kind, 0, Some(Lsn(first)), Some(Lsn(last)));
+    assert_eq!(
+        told,
+        [
+            range(ProblemKind::Misfiled, 21, 30),
+            range(ProblemKind::Duplicate, 11, 20)
+        ]
+    );
+    let placed: Vec<_> = wal
+        .placed
+        .iter()
+        .map(|it| (it.0.first.0, it.0.last.0, it.1))
+        .collect();
+    assert_eq!(placed, [(1, 10, 0), (11, 15, 1), (16, 20, 2)]);
+}
+
 #[test]
 fn the_same_record_twice_a_renamed_segment_and_a_hole_have_their_names() {
-    let write = |segments: &[(u64, u64, Vec<Entry>)]| {
-        let folder = Folder::new();
-        for (name, header, entries) in segments {
-            folder.write(
-                &format!("seg-{name:016x}.wal"),
-                &reference(*header, 7, entries),
-            );
-        }
-        folder
-    };
     let twice = write(&[(1, 1, entries(1..=9, 1)), (8, 8, entries(8..=12, 1))]);
     let inspection = check(twice.path());
     let wal = only(&inspection);

@@ -8,6 +8,8 @@ use super::super::names::{PartInfo, What};
 use super::super::replica::{EntryKind, Held};
 use super::super::variant::{Fix, Variant};
 use super::super::world::{Delay, Out, Outcome, Setup, Step, Violation, Waiter, World};
+use super::words;
+use crate::engine::search::SmallWorld;
 
 /// How far the search goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +95,6 @@ pub(super) struct Small {
     pub(super) variant: Variant,
     /// How far it goes.
     pub(super) bounds: Bounds,
-    /// The only question that is asked; all if none is named.
-    pub(super) only: Option<&'static str>,
 }
 
 /// The part, the one that covers it, and the table's only lane of each server.
@@ -115,36 +115,6 @@ impl Small {
             breaker_streak: 1,
             ..Setup::new(self.variant)
         }
-    }
-
-    /// What there is and how far the search goes.
-    pub(super) fn words(&self) -> String {
-        let how = if self.attaches() { "attached " } else { "" };
-        let Bounds {
-            faults,
-            evictions,
-            restarts,
-            rounds,
-            attempts,
-        } = self.bounds;
-        let counted = |count: u32, one: &str, many: &str| match count {
-            0 => format!("no {one}"),
-            1 => format!("1 {one}"),
-            more => format!("{more} {many}"),
-        };
-        [
-            format!("2 servers, 1 {how}part and one that covers it"),
-            counted(attempts, "attempt", "attempts"),
-            counted(rounds, "round of the collector", "rounds of the collector"),
-            counted(
-                faults.into(),
-                "lost or refused request",
-                "lost or refused requests",
-            ),
-            counted(evictions.into(), "eviction", "evictions"),
-            counted(restarts.into(), "restart", "restarts"),
-        ]
-        .join(", ")
     }
 
     /// Whether the part comes from an attach: the fixes that are about one need it.
@@ -274,6 +244,45 @@ fn endings(via: Via, step: Step, may_fail: bool) -> &'static [Outcome] {
     }
 }
 
+impl SmallWorld for Small {
+    fn variant(&self) -> String {
+        self.variant.name()
+    }
+
+    fn words(&self) -> String {
+        let how = if self.attaches() { "attached " } else { "" };
+        let Bounds {
+            faults,
+            evictions,
+            restarts,
+            rounds,
+            attempts,
+        } = self.bounds;
+        let counted = |count: u32, one: &str, many: &str| match count {
+            0 => format!("no {one}"),
+            1 => format!("1 {one}"),
+            more => format!("{more} {many}"),
+        };
+        [
+            format!("2 servers, 1 {how}part and one that covers it"),
+            counted(attempts, "attempt", "attempts"),
+            counted(rounds, "round of the collector", "rounds of the collector"),
+            counted(
+                faults.into(),
+                "lost or refused request",
+                "lost or refused requests",
+            ),
+            counted(evictions.into(), "eviction", "evictions"),
+            counted(restarts.into(), "restart", "restarts"),
+        ]
+        .join(", ")
+    }
+
+    fn tell(path: Vec<(State, Option<Event>)>) -> Vec<String> {
+        words::tell(path)
+    }
+}
+
 impl Model for Small {
     type State = State;
     type Action = Event;
@@ -396,7 +405,6 @@ impl Model for Small {
                 it.in_vain && it.world.covers(RECEIVER, PART)
             }));
         }
-        all.retain(|it| self.only.is_none_or(|only| only == it.name));
         all
     }
 

@@ -4,9 +4,11 @@
 use stateright::{Model, Property};
 
 use super::super::names::{Entry, NodeId, Violation};
-use super::super::node::{Delay, Out, Step};
+use super::super::node::{Delay, Out, Role, Step};
 use super::super::setup::{Assumptions, Setup, Variant};
 use super::super::world::World;
+use super::words;
+use crate::engine::search::SmallWorld;
 
 /// How far the search goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct Bounds {
     pub ticks: u8,
     /// Messages that are lost.
     pub losses: u8,
+    /// Whether the first primary has an entry from the beginning that nobody else got.
+    pub is_lonely: bool,
 }
 
 impl Bounds {
@@ -31,14 +35,27 @@ impl Bounds {
         elections: 0,
         ticks: 1,
         losses: 1,
+        is_lonely: false,
     };
-    /// A kill and an election.
+    /// A kill and an election. Nobody takes a turn after it, so all that matters is who may be elected.
     pub const ELECTION: Self = Self {
         elections: 1,
         ticks: 0,
         losses: 0,
         ..Self::KILL
     };
+    /// An election and the first turn of whoever wins it: it greets the others, and what only one of them has makes way.
+    pub const TAKEOVER: Self = Self {
+        writes: 0,
+        kills: 0,
+        elections: 1,
+        losses: 0,
+        is_lonely: true,
+        ..Self::KILL
+    };
+
+    /// All that a check searches.
+    pub const ALL: [Self; 3] = [Self::KILL, Self::ELECTION, Self::TAKEOVER];
 }
 
 /// What can happen next.
@@ -62,6 +79,8 @@ pub(super) struct State {
     pending: Vec<Step>,
     left: [u8; 5],
     written: u64,
+    /// What was written last when a node was killed; nothing for one that was not.
+    killed: [Option<u64>; NODES],
 }
 
 /// The search.
@@ -69,12 +88,13 @@ pub(super) struct State {
 pub(super) struct Small {
     pub(super) variant: Variant,
     pub(super) bounds: Bounds,
-    /// The only question that is asked; all if none is named.
-    pub(super) only: Option<&'static str>,
 }
 
-/// A node that was killed has an entry again that was written after the kill.
-const REJOINS: &str = "a node that was killed follows again and has a later entry";
+/// A node that was killed has an entry that was written after the kill.
+pub const REJOINS: &str = "a node that was killed follows again and has a later entry";
+
+/// What a primary wrote and nobody else got makes way for what the next one wrote.
+pub const TRUNCATES: &str = "a conflicting entry was truncated";
 
 const NODES: usize = 3;
 
@@ -111,6 +131,7 @@ impl Small {
                 bounds.losses,
             ],
             written: 10,
+            killed: [None; NODES],
         };
         for node in 0..NODES {
             state.happen(|world, out| world.start(node, 0, out));
@@ -120,6 +141,17 @@ impl Small {
         state.drain();
         state.happen(|world, out| world.tick(0, out));
         state.drain();
+        if bounds.is_lonely {
+            let value = state.written;
+            // A node that has just committed takes it; its messages go nowhere.
+            let mut is_taken = false;
+            state.happen(|world, out| is_taken = world.write(0, value, true, out).is_ok());
+            debug_assert!(is_taken);
+            state
+                .pending
+                .retain(|it| !matches!(it, Step::Deliver { .. }));
+            state.drain();
+        }
         state
     }
 }
@@ -153,12 +185,51 @@ impl State {
         }
     }
 
+    /// Whether a node that was killed follows again and has a client's entry from after its kill.
+    fn has_rejoined(&self) -> bool {
+        let nodes = self.world.nodes.iter().zip(self.killed);
+        nodes.into_iter().any(|(node, killed)| {
+            let follows = node.is_recovered() && node.role == Role::Follower && node.life > 1;
+            let is_later = |written: u64| node.log.values().any(|it| it.value > written);
+            follows && killed.is_some_and(is_later)
+        })
+    }
+
     /// Lets everything that is under way happen, in order.
     fn drain(&mut self) {
         while !self.pending.is_empty() {
             let step = self.pending.remove(0);
             self.happen(|world, out| world.apply(step, out));
         }
+    }
+}
+
+impl SmallWorld for Small {
+    fn variant(&self) -> String {
+        self.variant.name()
+    }
+
+    fn words(&self) -> String {
+        let Bounds {
+            writes,
+            kills,
+            elections,
+            ticks,
+            losses,
+            is_lonely,
+        } = self.bounds;
+        let lonely = if is_lonely {
+            ", and a fourth that only its writer has"
+        } else {
+            ""
+        };
+        format!(
+            "{NODES} controllers with 3 entries{lonely}, {writes} more written, {kills} killed, {elections} elections, {ticks} turns of a primary, {losses} messages lost"
+        )
+    }
+
+    fn tell(path: Vec<(State, Option<Event>)>) -> Vec<String> {
+        words::tell(path)
     }
 }
 
@@ -231,6 +302,7 @@ impl Model for Small {
             }
             Event::Kill(node, kept) => {
                 state.left[1] -= 1;
+                state.killed[node] = Some(state.written);
                 state.happen(|world, out| world.kill(node, kept, out));
             }
             Event::Start(node) => state.happen(|world, out| world.start(node, 0, out)),
@@ -255,12 +327,24 @@ impl Model for Small {
             Property::<Self>::always(promise(4), |_, it| keeps(it, 4)),
             Property::<Self>::always(promise(5), |_, it| keeps(it, 5)),
             Property::<Self>::always(promise(6), |_, it| keeps(it, 6)),
-            Property::<Self>::sometimes(REJOINS, |_, it| {
-                let back = |node: &super::super::Node| node.life > 1 && node.last() > 3;
-                it.world.nodes.iter().any(back)
-            }),
         ];
-        all.retain(|it| self.only.is_none_or(|only| only == it.name));
+        // Possible only if someone is greeted.
+        let Bounds {
+            kills,
+            elections,
+            ticks,
+            ..
+        } = self.bounds;
+        if kills > 0 && ticks > 0 {
+            all.push(Property::<Self>::sometimes(REJOINS, |_, it| {
+                it.has_rejoined()
+            }));
+        }
+        if elections > 0 && ticks > 0 {
+            all.push(Property::<Self>::sometimes(TRUNCATES, |_, it| {
+                it.world.has_truncated()
+            }));
+        }
         all
     }
 }

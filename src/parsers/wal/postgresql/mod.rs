@@ -1,4 +1,5 @@
-//! The write-ahead log of `PostgreSQL`: `<timeline><log><segment>`, 8 hex digits each, native byte order (read as little endian).
+//! The write-ahead log of `PostgreSQL`: `<timeline><log><segment>`, 8 hex digits each, in the byte order of the
+//! machine, of which only little endian is read.
 //!
 //! ```text
 //! page    u16 magic  u16 flags  u32 timeline  u64 address  u32 bytes of a record that goes on  4 bytes
@@ -9,6 +10,9 @@
 //! A position is the address of a record's first byte. Records begin at multiples of 8 and go on over pages and segments. A segment
 //! has its full size from the beginning, and is often an old one under a new name: what stands behind the end of the log is whatever
 //! was there before.
+//!
+//! After a crash within a record over several pages the log goes on at the first page that has none of it: a flag says so, and the
+//! first record there names the one that was given up.
 
 mod gather;
 mod pages;
@@ -24,8 +28,8 @@ const SHORT: usize = 24;
 const LONG: usize = 40;
 /// The first page's header is a long one.
 const IS_LONG: u64 = 2;
-/// All flags that there are.
-const FLAGS: u64 = 0b1111;
+/// From this magic on, that of version 19, the flag for backup blocks is gone, and the one behind it has its bit.
+const THREE_FLAGS: u64 = 0xd121;
 /// Digits of each of the three numbers in a name.
 const DIGITS: usize = 8;
 
@@ -45,7 +49,7 @@ pub(super) const LAYOUT: Layout = Layout {
                 .split_once('.')
                 .is_some_and(|(stem, _)| name(stem).is_some())
     },
-    sniff: |head| Head::parse(head).is_some(),
+    sniff: |head| Head::parse(head).is_some() || Head::is_big_endian(head),
     read: records::read,
     ..Layout::PLAIN
 };
@@ -88,6 +92,16 @@ fn numbered(number: u64, like: SegmentName) -> Option<String> {
     ))
 }
 
+/// All flags that a page of a version has.
+fn all_flags(magic: u64) -> u64 {
+    if magic >= THREE_FLAGS { 0b111 } else { 0b1111 }
+}
+
+/// The flag of a page that begins with a new record although one was begun before: that one was given up.
+fn overwrites(magic: u64) -> u64 {
+    if magic >= THREE_FLAGS { 4 } else { 8 }
+}
+
 /// What the first page of a segment says.
 #[derive(Debug, Clone, Copy)]
 struct Head {
@@ -115,12 +129,28 @@ impl Head {
         };
         let is_one = matches!(parsed.magic >> 8, 0xd0 | 0xd1)
             && flags & IS_LONG > 0
-            && flags & !FLAGS == 0
+            && flags & !all_flags(parsed.magic) == 0
             && parsed.segment.is_power_of_two()
             && (1 << 20..=1 << 30).contains(&parsed.segment)
             && parsed.page.is_power_of_two()
             && (1 << 10..=1 << 16).contains(&parsed.page)
             && parsed.address.is_multiple_of(parsed.segment);
         is_one.then_some(parsed)
+    }
+
+    /// Whether it is a header once every number's bytes are turned round.
+    fn is_big_endian(head: &[u8]) -> bool {
+        let Some(head) = head.get(..LONG) else {
+            return false;
+        };
+        // Two numbers of two bytes, one of four, one of eight, two of four, one of eight, two of four.
+        let mut turned = Vec::with_capacity(LONG);
+        let mut rest = head;
+        for width in [2, 2, 4, 8, 4, 4, 8, 4, 4] {
+            let (number, behind) = rest.split_at(width);
+            turned.extend(number.iter().rev());
+            rest = behind;
+        }
+        Self::parse(&turned).is_some()
     }
 }

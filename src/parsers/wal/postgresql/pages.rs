@@ -3,12 +3,10 @@
 use crate::parsers::wal::little;
 use crate::parsers::wal::window::{Window, is_zero};
 
-use super::{FLAGS, Head, LONG, SHORT};
+use super::{Head, LONG, SHORT, all_flags, overwrites};
 
 /// The page begins within a record.
 const GOES_ON: u64 = 1;
-/// The page begins with a new record although one was begun before: that one was given up.
-const OVERWRITES: u64 = 8;
 /// Records begin at multiples of this.
 pub(super) const ALIGN: usize = 8;
 
@@ -23,6 +21,17 @@ pub(super) enum Flaw {
     Stale,
     /// Anything else.
     Wrong(String),
+}
+
+/// What was there of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All of it.
+    All,
+    /// All up to the end of the segment; the number of bytes that are left.
+    Left(u64),
+    /// Not all: a page says that it was given up, and a new record begins there.
+    GivenUp,
 }
 
 /// A view over the pages of one segment, at an offset in one of them.
@@ -93,11 +102,11 @@ impl<'w, 'r> Pages<'w, 'r> {
             little(&bytes[2..4]),
             little(&bytes[8..16]),
         );
-        let is_old = matches!(magic >> 8, 0xd0 | 0xd1) && flags & !FLAGS == 0;
+        let is_old = matches!(magic >> 8, 0xd0 | 0xd1) && flags & !all_flags(magic) == 0;
         if is_old && there < address {
             return Err(Flaw::Stale);
         }
-        if magic != head.magic || flags & !FLAGS > 0 {
+        if magic != head.magic || flags & !all_flags(magic) > 0 {
             return Err(Flaw::Wrong(format!(
                 "the page header has magic {magic:04X} and flags {flags:04X}"
             )));
@@ -112,7 +121,7 @@ impl<'w, 'r> Pages<'w, 'r> {
         self.timeline = little(&bytes[4..8]);
         let goes_on = flags & GOES_ON > 0;
         self.rest = if goes_on { little(&bytes[16..20]) } else { 0 };
-        self.is_given_up = flags & OVERWRITES > 0;
+        self.is_given_up = flags & overwrites(magic) > 0;
         self.at = header;
         Ok(())
     }
@@ -132,6 +141,14 @@ impl<'w, 'r> Pages<'w, 'r> {
         }
     }
 
+    /// Goes back to an offset in the page.
+    pub(super) fn back_to(&mut self, offset: u64) {
+        let at = offset.checked_sub(self.window.offset());
+        self.at = at
+            .and_then(|at| usize::try_from(at).ok())
+            .unwrap_or(self.at);
+    }
+
     /// Goes to the beginning of the next page.
     pub(super) fn next_page(&mut self) {
         self.window.advance(self.head.page);
@@ -147,12 +164,18 @@ impl<'w, 'r> Pages<'w, 'r> {
         if self.at == 0 { self.enter() } else { Ok(()) }
     }
 
-    /// Hands on the next bytes of a record of which `left` are still to come, up to the end of the segment; the number that is then
-    /// left.
-    pub(super) fn take(&mut self, mut left: u64, sink: &mut dyn FnMut(&[u8])) -> Result<u64, Flaw> {
+    /// Hands on the next bytes of a record of which `left` are still to come, up to the end of the segment.
+    pub(super) fn take(
+        &mut self,
+        mut left: u64,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<Taken, Flaw> {
         while left > 0 && !self.is_over() {
             if self.at == 0 {
                 self.enter()?;
+                if self.is_given_up {
+                    return Ok(Taken::GivenUp);
+                }
                 if self.rest != left {
                     return Err(Flaw::Wrong(format!(
                         "a record should go on with {left} bytes, the page goes on with {}",
@@ -170,7 +193,10 @@ impl<'w, 'r> Pages<'w, 'r> {
             self.rest = self.rest.saturating_sub(count as u64);
             self.advance(count);
         }
-        Ok(left)
+        Ok(match left {
+            0 => Taken::All,
+            left => Taken::Left(left),
+        })
     }
 
     /// Passes over what the page goes on with, on this page and the next ones.

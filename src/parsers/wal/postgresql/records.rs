@@ -5,11 +5,13 @@ use std::io::Read;
 
 use crate::parsers::wal::found::{close, is_blank};
 use crate::parsers::wal::window::{Window, is_zero};
-use crate::parsers::wal::{Behind, Body, Context, FaultKind, Frame, Scan, Tail, little};
+use crate::parsers::wal::{
+    Behind, Body, Carried, Carry, Context, FaultKind, Frame, Scan, Tail, little,
+};
 use crate::vocab::{Lsn, Term};
 
-use super::gather::{FIXED, Gather, manager_name};
-use super::pages::{Flaw, Pages};
+use super::gather::{FIXED, Gather, manager_name, within};
+use super::pages::{Flaw, Pages, Taken};
 use super::{Head, LONG};
 
 /// The longest record that a server writes.
@@ -29,6 +31,7 @@ pub(super) fn read(
             scan: &mut scan,
             pending: None,
             before: None,
+            given_up: None,
             term: head.timeline,
         };
         let end = walk.all(context, sink);
@@ -47,6 +50,12 @@ fn head(window: &mut Window<'_>, context: &Context, scan: &mut Scan) -> Option<H
         return None;
     }
     let bytes = window.peek(LONG);
+    if Head::is_big_endian(bytes) {
+        let detail = "it is from a big endian machine, and that is not read".to_owned();
+        scan.tail = Tail::Bad;
+        scan.fault(FaultKind::Unreadable, 0, detail);
+        return None;
+    }
     let Some(head) = Head::parse(bytes) else {
         let there = bytes.len().min(LONG);
         scan.tail = if there < LONG { Tail::Torn } else { Tail::Bad };
@@ -115,6 +124,8 @@ struct Walk<'a, 'w, 'r> {
     pending: Option<Pending>,
     /// Where the record before begins.
     before: Option<u64>,
+    /// The record that was given up, which the next one has to name.
+    given_up: Option<Lsn>,
     term: u64,
 }
 
@@ -144,9 +155,13 @@ impl Walk<'_, '_, '_> {
     /// The end of a record that was begun in the segment before.
     fn carried(&mut self, context: &Context) -> Option<End> {
         let offset = self.pages.offset();
-        let Some(carry) = context.carry.filter(|_| !self.pages.is_given_up) else {
+        let Some(carry) = context.carry else {
             return self.pages.skip_rest().err().map(End::Flaw);
         };
+        if self.pages.is_given_up {
+            self.give_up_carry(&carry);
+            return None;
+        }
         if self.pages.rest != carry.rest {
             let detail = format!(
                 "the record at {} should go on here with {} bytes, and {} are there",
@@ -157,12 +172,17 @@ impl Walk<'_, '_, '_> {
             self.scan.fault(FaultKind::Chain, offset, detail);
             return self.pages.skip_rest().err().map(End::Flaw);
         }
+        self.scan.carried = Carried::More;
         let mut gather = Gather::resumed(&carry);
         match self.pages.take(carry.rest, &mut |bytes| gather.add(bytes)) {
-            Ok(0) => {}
-            Ok(rest) => {
+            Ok(Taken::All) => {}
+            Ok(Taken::Left(rest)) => {
                 self.scan.carry = Some(gather.carry(carry.lsn, carry.next, rest));
                 return Some(End::Over);
+            }
+            Ok(Taken::GivenUp) => {
+                self.give_up_carry(&carry);
+                return None;
             }
             Err(flaw) => return Some(cut_off(offset, &flaw)),
         }
@@ -172,6 +192,19 @@ impl Walk<'_, '_, '_> {
             kind: FaultKind::Checksum,
             detail: format!("the record at {} ends here: {detail}", shown(carry.lsn)),
         })
+    }
+
+    /// The log goes on without a record that was begun.
+    fn give_up(&mut self, lsn: Lsn) {
+        self.given_up = Some(lsn);
+        self.scan.remark = Some(
+            "a crash cut a record off, and the server gave it up: the log goes on at the page behind",
+        );
+    }
+
+    fn give_up_carry(&mut self, carry: &Carry) {
+        self.give_up(carry.lsn);
+        self.scan.carried = Carried::GivenUp;
     }
 
     /// Takes in the record at the position; `false` if the rest of the segment holds none.
@@ -191,10 +224,65 @@ impl Walk<'_, '_, '_> {
         }
         self.term = self.term.max(self.pages.timeline);
         let (offset, lsn) = (self.pages.offset(), Lsn(self.pages.address()));
+        let length = self.length()?;
+        let next = Lsn(self.pages.behind(length));
+        let here = self.pages.here();
+        let is_on_page = length < here.len() as u64;
+        // The next record names this one. If it stands on this page, this one ends on it.
+        if !is_on_page && let Some(at) = within(here, Some(lsn)) {
+            let detail = format!("a record of {length} bytes, and the next one begins after {at}");
+            return Err(self.wrong(FaultKind::Corrupt, detail));
+        }
+        let mut gather = Gather::new();
+        match self.pages.take(length, &mut |bytes| gather.add(bytes)) {
+            Ok(Taken::All) => {}
+            Ok(Taken::Left(rest)) => {
+                self.scan.carry = Some(gather.carry(lsn, next, rest));
+                self.flush(Some((offset, next)), sink);
+                return Ok(false);
+            }
+            Ok(Taken::GivenUp) => {
+                self.give_up(lsn);
+                return Ok(true);
+            }
+            Err(flaw) => return Err(cut_off(offset, &flaw)),
+        }
+        let fault = |kind, detail| {
+            Err(End::Fault {
+                offset,
+                kind,
+                detail,
+            })
+        };
+        if let Some(detail) = gather.fault() {
+            // Its length may be what is wrong.
+            if is_on_page {
+                self.pages.back_to(offset);
+            }
+            return fault(FaultKind::Checksum, detail);
+        }
+        if let Some(given_up) = self.given_up.take().filter(|&lsn| !gather.gives_up(lsn)) {
+            let detail = format!(
+                "the page says that the record at {} was given up, and its first record does not",
+                shown(given_up)
+            );
+            return fault(FaultKind::Corrupt, detail);
+        }
+        self.flush(Some((offset, lsn)), sink);
+        Ok(self.found(offset, lsn, next, gather))
+    }
+
+    /// The length of the record at the position, if it can be one and is linked to the record before.
+    fn length(&mut self) -> Result<u64, End> {
         let here = self.pages.here();
         let length = here.get(..4).map_or(0, little);
         if length == 0 {
-            return Err(End::Flaw(Flaw::Zero));
+            let front = &here[..here.len().min(FIXED)];
+            if is_zero(front) {
+                return Err(End::Flaw(Flaw::Zero));
+            }
+            let detail = "a record's length is 0, and what follows the length is not".to_owned();
+            return Err(self.wrong(FaultKind::Corrupt, detail));
         }
         if !(FIXED as u64..=LENGTH_MAX).contains(&length) {
             let detail = format!("a record's length is {length}");
@@ -211,26 +299,7 @@ impl Walk<'_, '_, '_> {
             );
             return Err(self.wrong(FaultKind::Corrupt, detail));
         }
-        let next = Lsn(self.pages.behind(length));
-        let mut gather = Gather::new();
-        match self.pages.take(length, &mut |bytes| gather.add(bytes)) {
-            Ok(0) => {}
-            Ok(rest) => {
-                self.scan.carry = Some(gather.carry(lsn, next, rest));
-                self.flush(Some((offset, next)), sink);
-                return Ok(false);
-            }
-            Err(flaw) => return Err(cut_off(offset, &flaw)),
-        }
-        if let Some(detail) = gather.fault() {
-            return Err(End::Fault {
-                offset,
-                kind: FaultKind::Checksum,
-                detail,
-            });
-        }
-        self.flush(Some((offset, lsn)), sink);
-        Ok(self.found(offset, lsn, next, gather))
+        Ok(length)
     }
 
     /// A verified record; `false` if it says that the rest of the segment is left unused.
@@ -346,6 +415,11 @@ impl Walk<'_, '_, '_> {
         let mut behind: Option<Behind> = None;
         let mut zeros = 0;
         let mut is_stale = false;
+        if !self.pages.is_at_page()
+            && let Some(at) = within(self.pages.here(), None)
+        {
+            self.pages.advance(at);
+        }
         loop {
             while let Some((offset, lsn)) = self.try_record() {
                 let known = behind.get_or_insert(Behind {
@@ -388,15 +462,20 @@ impl Walk<'_, '_, '_> {
 
     /// Offset and position of the record here, if it verifies.
     fn try_record(&mut self) -> Option<(u64, Lsn)> {
-        self.pages.align().ok()?;
-        let (offset, lsn) = (self.pages.offset(), Lsn(self.pages.address()));
-        let length = self.pages.here().get(..4).map(little)?;
-        if !(FIXED as u64..=LENGTH_MAX).contains(&length) {
-            return None;
+        loop {
+            self.pages.align().ok()?;
+            let (offset, lsn) = (self.pages.offset(), Lsn(self.pages.address()));
+            let length = self.pages.here().get(..4).map(little)?;
+            if !(FIXED as u64..=LENGTH_MAX).contains(&length) {
+                return None;
+            }
+            let mut gather = Gather::new();
+            match self.pages.take(length, &mut |bytes| gather.add(bytes)) {
+                Ok(Taken::All) => return gather.fault().is_none().then_some((offset, lsn)),
+                Ok(Taken::GivenUp) => {}
+                Ok(Taken::Left(_)) | Err(_) => return None,
+            }
         }
-        let mut gather = Gather::new();
-        let left = self.pages.take(length, &mut |bytes| gather.add(bytes));
-        (left == Ok(0) && gather.fault().is_none()).then_some((offset, lsn))
     }
 }
 

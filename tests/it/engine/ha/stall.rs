@@ -5,6 +5,7 @@ use std::fs;
 
 use casdiag::engine::ha::Scenario;
 use casdiag::engine::scenarios::CONTROLLERS;
+use casdiag::replay::replay as replay_findings;
 use serde_json::Value;
 
 use crate::product::{Folder, casdiag, findings, fired, report, repository};
@@ -193,4 +194,92 @@ fn a_scenario_of_ones_own_runs_and_a_broken_one_is_located() {
         assert_eq!(ran.code, Some(code), "{ran:?}");
         assert!(format!("{}{}", ran.out, ran.err).contains(says), "{ran:?}");
     }
+}
+
+#[test]
+fn what_no_run_ends_with_is_refused_with_its_key_and_its_limit() {
+    let own = "system = \"controllers\"\nwhat = \"Mine.\"\nuntil-ms = 30000\n";
+    let long = own.replace("30000", "86400001");
+    for (text, says) in [
+        (long, "until-ms must be from 0 to 86400000"),
+        (format!("{own}nodes = 10\n"), "nodes must be from 1 to 9"),
+        (
+            format!("{own}[timing]\ntick = 0\n"),
+            "tick must be from 1000 to 3600000000",
+        ),
+        (
+            format!("{own}[timing]\nelection = {{ exponential = 0 }}\n"),
+            "election: 0 in the middle is less than 1000",
+        ),
+        (
+            format!("{own}[timing]\nhop = {{ fixed = 3600000001 }}\n"),
+            "hop: 3600000001 is more than 3600000000",
+        ),
+        (
+            format!("{own}[timing]\nloss = 1001\n"),
+            "loss must be from 0 to 1000",
+        ),
+        (
+            format!("{own}[assume]\nbatches = 0\n"),
+            "batches must be from 1 to 1000",
+        ),
+        (
+            format!("{own}[[act]]\nat-ms = 0\ndeed = \"write\"\ncount = 100001\n"),
+            "count of all writes together must be from 0 to 100000",
+        ),
+        (
+            format!("{own}[[act]]\nat-ms = 86400001\ndeed = \"start\"\n"),
+            "at-ms must be from 0 to 86400000",
+        ),
+        (
+            format!("{own}[[disk]]\nnode = 0\nfirst = 1\nlast = 1000001\nterm = 1\n"),
+            "last of a segment must be from 1 to 1000000",
+        ),
+        (
+            format!("{own}[client]\nfrom-ms = 0\nevery-ms = 0\nattempts = 1\nround = 1\n"),
+            "every-ms must be from 1 to 86400000",
+        ),
+    ] {
+        let folder = Folder::with("mine.toml", &text);
+        let path = folder.path().join("mine.toml");
+        let ran = casdiag(&["replay", path.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(2), "{text}\n{ran:?}");
+        assert!(ran.err.contains(&format!("mine.toml: {says}")), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_a_run_was_made_from_is_told_from_what_it_predicts() {
+    let replayed = replay_findings(&report(&repository("samples/incidents/report-003")));
+    let [one] = &replayed[..] else {
+        panic!("{replayed:?}");
+    };
+    let of = |given: bool| -> Vec<&str> {
+        let rows = one.compared.iter().filter(|it| it.given == given);
+        rows.map(|it| it.what.as_str()).collect()
+    };
+    // The scenario is made from where the standby is, what is committed, how long it lasts and the checked segments;
+    // 340 and 342 come out of it.
+    assert_eq!(of(false), ["streams from LSN", "streams up to LSN"]);
+    let given = [
+        "stays at LSN",
+        "has committed LSN",
+        "rounds in vain",
+        "first misfiled LSN",
+    ];
+    assert_eq!(of(true), given);
+}
+
+#[test]
+fn a_run_that_keeps_too_much_ends_and_says_so() {
+    // Nine controllers and a turn each millisecond, for a day: within each limit, and together more than a run keeps.
+    let mut own = "system = \"controllers\"\nwhat = \"Mine.\"\nvariant = \"fixed\"\nnodes = 9\nuntil-ms = 86400000\n[timing]\ntick = 1000\n".to_owned();
+    for node in 0..9 {
+        own += &format!("[[act]]\nat-ms = 0\ndeed = \"start\"\nnode = {node}\n");
+    }
+    let folder = Folder::with("mine.toml", &own);
+    let path = folder.path().join("mine.toml");
+    let ran = casdiag(&["replay", path.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.out.contains("CUT SHORT"), "{}", ran.out);
 }
