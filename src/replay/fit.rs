@@ -78,11 +78,8 @@ pub(super) fn search(
         }
     }
     let (best, best_score) = best;
-    let limit = best_score
-        .max(by_chance(
-            SEEDS.filter_map(|seed| run(best, seed)).collect(),
-        ))
-        .saturating_add(AS_WELL);
+    let runs: Vec<Vec<u64>> = SEEDS.filter_map(|seed| run(best, seed)).collect();
+    let limit = best_score.max(by_chance(&runs)).saturating_add(AS_WELL);
     let mut score = |point, seed| run(point, seed).map_or(u64::MAX, |it| distance(observed, &it));
     let mut fits: Vec<Point> = tried
         .iter()
@@ -121,7 +118,7 @@ fn distance(observed: &[u64], counts: &[u64]) -> u64 {
 }
 
 /// How far two runs of the same numbers are apart at most.
-fn by_chance(runs: Vec<Vec<u64>>) -> u64 {
+fn by_chance(runs: &[Vec<u64>]) -> u64 {
     let pairs = runs
         .iter()
         .enumerate()

@@ -51,7 +51,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         "run of tests",
         "runs of tests",
     );
-    events("beside", report, page);
+    if !speakers.is_empty() {
+        events("beside", report, page);
+    }
     for one in report.tests.disagreements.iter().take(room) {
         let text = format!(
             "sources of {} disagree on {}: {} in {}, {} in {}",

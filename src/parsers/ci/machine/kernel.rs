@@ -86,7 +86,6 @@ impl LineReader for Kernel {
         let known = self.events.iter().rposition(same);
         match known.map(|at| (at, told.weight.cmp(&self.events[at].1.weight))) {
             Some((at, Ordering::Greater)) => self.events[at] = (event, told),
-            Some((_, Ordering::Less)) => {}
             // As many of one weight as there are lines: a number comes again in a long log.
             Some((_, Ordering::Equal)) | None if self.events.len() < EVENTS_MAX => {
                 self.events.push((event, told));
