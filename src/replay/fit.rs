@@ -21,10 +21,8 @@ const STEP: u64 = 6;
 /// Steps across it to both sides that are looked at.
 const ASIDE: usize = 6;
 
-/// Seeds under any of which a candidate may fit: one run of a storm that is near its threshold says little.
-const TRIES: usize = 3;
-
-/// Seeds of runs of the best candidate: how far these are apart is what chance makes. The search itself uses the first.
+/// Seeds of runs of the best candidate: how far these are apart is what chance makes. A candidate fits if it does under any of
+/// them, since one run of a storm that is near its threshold says little. The search itself uses the first.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
 
 /// Counts below this say nothing by their shares.
@@ -87,7 +85,7 @@ pub(super) fn search(
         .map(|it| it.0)
         .collect();
     fits.push(best);
-    let mut fit = |point: Point| SEEDS.take(TRIES).any(|seed| score(point, seed) <= limit);
+    let mut fit = |point: Point| SEEDS.clone().any(|seed| score(point, seed) <= limit);
     widen(best, bounds[1], &mut fit, &mut fits);
     // What fits lies along a ridge, where more of one number stands for less of the other: it is followed both ways.
     for up in [false, true] {

@@ -276,11 +276,12 @@ fn of_two_runs_of_a_cluster_the_fault_is_named_first_and_nothing_that_both_have(
         .collect();
     let fault = [
         ("new", "fetch-storm", "", 1),
+        ("new", "queue-entry-error", "n2", 10),
         ("new", "queue-entry-failed", "n2", 10),
     ];
     assert_eq!(differing, fault);
     // The differences stand first.
-    assert!(changes[..2].iter().all(|it| it["direction"] == "new"));
+    assert!(changes[..3].iter().all(|it| it["direction"] == "new"));
     assert!(
         changes[0]["title"]
             .as_str()
