@@ -79,8 +79,8 @@ fn what_a_withheld_server_counted_is_predicted() {
             }
         }
     }
-    // A range is stated with the chance of six runs, which may miss one pair in ten.
-    assert!(outside.len() as u64 * 10 <= runs, "{outside:#?}");
+    // A range is stated with the chance of six runs, which may miss one pair in ten: of these few, one.
+    assert!(outside.len() as u64 <= (runs / 10).max(1), "{outside:#?}");
 }
 
 #[test]
