@@ -345,6 +345,10 @@ fn an_allowed_name_and_one_in_prose_are_not_found() {
             "use super::scan::Scan;\nconst B: &[u8] = br#\"crate::cli::\"#;",
         ),
         (
+            "intake/mod.rs",
+            "fn f<T>(of: T) -> impl Sized + use<T> { a(of); b::c(); }",
+        ),
+        (
             "cli/mod.rs",
             "fn f<'a>(c: char) -> bool { c == '\"' && std::env::args().count() > 1 }\nuse clap::Parser;",
         ),

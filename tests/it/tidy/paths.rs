@@ -73,7 +73,8 @@ impl Source {
                     inner.retain(|depth| *depth <= braces);
                 }
                 "mod" if tokens.get(at + 2).is_some_and(|it| it == "{") => inner.push(braces + 1),
-                "use" => {
+                // `+ use<T>` at the end of a type imports nothing.
+                "use" if tokens.get(at + 1).is_none_or(|it| it != "<") => {
                     at = tree(&tokens, at + 1, &[], &mut found);
                 }
                 word if is_word(word) && (at == 0 || tokens[at - 1] != "::") => {
@@ -120,7 +121,9 @@ fn tree(
             "{" => {
                 at += 1;
                 while at < tokens.len() && tokens[at] != "}" {
+                    let from = at;
                     at = tree(tokens, at, &path, found);
+                    assert!(at > from, "{:?} in the braces of an import", tokens[at]);
                     if tokens.get(at).is_some_and(|token| token == ",") {
                         at += 1;
                     }
