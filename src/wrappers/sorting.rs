@@ -101,7 +101,7 @@ impl Sorter {
             return Ok(());
         };
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-        let file = Arc::new(file.map_err(told)?);
+        let file = Arc::new(file.map_err(|it| told(&it))?);
         let begins = std::iter::once(0).chain(ends.iter().copied());
         let window = |(begin, end): (u64, &u64)| {
             let window = Window::new(Arc::clone(&file), begin, end - begin);
@@ -114,7 +114,7 @@ impl Sorter {
             next: BinaryHeap::new(),
         };
         for at in 0..merge.stretches.len() {
-            merge.read(at).map_err(told)?;
+            merge.read(at).map_err(|it| told(&it))?;
         }
         self.merged = Some(merge);
         Ok(())
@@ -123,7 +123,7 @@ impl Sorter {
     /// Writes the next record after `text`; `None` when all were given.
     pub(super) fn next(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Start>> {
         if let Some(merge) = &mut self.merged {
-            return merge.give(text).map_err(told);
+            return merge.give(text).map_err(|it| told(&it));
         }
         let Some((start, end)) = self.rows.pop() else {
             return Ok(None);
@@ -145,7 +145,7 @@ impl Sorter {
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
             none => none.insert(Spilled {
-                file: BufWriter::new(tempfile::tempfile().map_err(told)?),
+                file: BufWriter::new(tempfile::tempfile().map_err(|it| told(&it))?),
                 ends: Vec::new(),
             }),
         };
@@ -157,9 +157,9 @@ impl Sorter {
                 spilled
                     .file
                     .write_all(&number.to_le_bytes())
-                    .map_err(told)?;
+                    .map_err(|it| told(&it))?;
             }
-            spilled.file.write_all(text).map_err(told)?;
+            spilled.file.write_all(text).map_err(|it| told(&it))?;
             at += length + HEADER_BYTES as u64;
         }
         spilled.ends.push(at);
@@ -228,7 +228,7 @@ fn stamp(text: &[u8]) -> Stamp {
     stamp
 }
 
-fn told(error: io::Error) -> io::Error {
+fn told(error: &io::Error) -> io::Error {
     let why = format!("the rows cannot be put in order in a temporary file: {error}");
     io::Error::new(error.kind(), why)
 }

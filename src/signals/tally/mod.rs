@@ -30,13 +30,16 @@ use crate::vocab::Level;
 /// How many stretches without a record are kept per node.
 pub const GAPS_MAX: usize = 1_000;
 
+/// A level, the signals of a record in ascending order, and the texts that it holds.
+pub type Held = (Level, Vec<u16>, Vec<u16>);
+
 /// Error and Fatal records by what explains them.
 #[derive(Debug, Default)]
 pub struct Errors {
     /// By level and the signals found in the record, in ascending order.
     pub by_signals: BTreeMap<(Level, Vec<u16>), u64>,
     /// Those of them that hold texts which are looked for, by the indices of these texts as well, with the first of each kind.
-    pub holding: BTreeMap<(Level, Vec<u16>, Vec<u16>), (u64, Evidence)>,
+    pub holding: BTreeMap<Held, (u64, Evidence)>,
     /// Records without a signal, by level, mined template and the indices of the texts that they hold.
     pub unmatched: BTreeMap<(Level, String, Vec<u16>), (u64, Evidence)>,
     /// Records without a signal whose template came after the cap was reached.
