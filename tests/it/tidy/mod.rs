@@ -169,7 +169,10 @@ const HOMES: &[(&str, &[&str])] = &[
         &["engine/cas/check/", "engine/ha/check/", "engine/search"],
     ),
     ("tar", &["intake/archives/"]),
-    ("tempfile", &["intake/archives/", "report/", "wrappers/sorting.rs"]),
+    (
+        "tempfile",
+        &["intake/archives/", "report/", "wrappers/sorting.rs"],
+    ),
     ("terminal_size", &["cli/"]),
     ("toml", &["rules/", "layout/", "engine/"]),
     ("walkdir", &["intake/", "layout/"]),
