@@ -178,6 +178,10 @@ fn what_no_run_ends_with_is_refused_with_its_key_and_its_limit() {
         assert_eq!(ran.code, Some(2), "{text}\n{ran:?}");
         assert!(ran.err.contains(&format!("mine.toml: {says}")), "{ran:?}");
     }
+}
+
+#[test]
+fn a_soak_of_too_many_operations_is_refused_on_the_command_line_too() {
     let ran = casdiag(&["soak", "cas", "--ops", "1000001"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("ops must be from 0 to 1000000"), "{ran:?}");

@@ -275,7 +275,8 @@ fn a_run_that_keeps_too_much_ends_and_says_so() {
     // Nine controllers and a turn each millisecond, for a day: within each limit, and together more than a run keeps.
     let mut own = "system = \"controllers\"\nwhat = \"Mine.\"\nvariant = \"fixed\"\nnodes = 9\nuntil-ms = 86400000\n[timing]\ntick = 1000\n".to_owned();
     for node in 0..9 {
-        own += &format!("[[act]]\nat-ms = 0\ndeed = \"start\"\nnode = {node}\n");
+        let act = format!("[[act]]\nat-ms = 0\ndeed = \"start\"\nnode = {node}\n");
+        own.push_str(&act);
     }
     let folder = Folder::with("mine.toml", &own);
     let path = folder.path().join("mine.toml");
