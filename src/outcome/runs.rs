@@ -273,7 +273,9 @@ fn shared<'t>(a: &'t TestRun, b: &'t TestRun) -> impl Iterator<Item = (&'t Total
 fn own_disagreements(row: &Row) -> Vec<Disagreement> {
     let run = &row.run;
     let mut found = exit_code(row, row);
-    if let (Some(implied), Some(code)) = (run.implied_code, run.exit_code) {
+    if let (Some(implied), Some(code)) = (run.implied_code, run.exit_code)
+        && implied != code
+    {
         found.push(disagreement(
             "exit code",
             row,
