@@ -77,6 +77,11 @@ impl Format {
         self.0
     }
 
+    /// Whether a rules file declares it.
+    pub fn is_declared(self) -> bool {
+        self.0.declared.is_some()
+    }
+
     /// The format registered under a name.
     pub fn from_name(name: &str) -> Option<Self> {
         FORMATS.iter().copied().find(|format| format.0.name == name)

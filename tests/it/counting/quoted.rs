@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use casdiag::report::model::Report;
 use casdiag::rules::BUILT_IN;
 
-use crate::product::{Folder, codes, record};
+use crate::product::{Folder, casdiag, codes, record};
 
 /// The ways in which servers print a query or its data: level, logger, and what stands around the quotation.
 const WAYS: [(&str, &str, &str, &str); 9] = [
@@ -122,4 +122,59 @@ fn an_exception_behind_a_query_is_the_servers_own() {
     );
     let report = Folder::with("n1/clickhouse-server.log", line).report();
     assert_eq!(crate::product::total(&report, "memory-limit"), 1);
+}
+
+#[test]
+fn a_search_for_a_text_that_stands_in_the_logger_finds_its_lines() {
+    let rules = Folder::with(
+        "own.toml",
+        "[[signal]]\nid = \"alter-failed\"\nwhat = \"w\"\ntemplates = [\"{:text} (ReplicatedMergeTreeAlterThread): \", \"Cannot parse string\"]\n\
+         samples = [\"2026.09.01 10:00:00.000001 [ 7 ] {} <Error> a.b (ReplicatedMergeTreeAlterThread): Code: 6. DB::Exception: Cannot parse string 'x'\"]\n",
+    );
+    let line = record(
+        "10:00:00.000001",
+        "Error",
+        "a.b (ReplicatedMergeTreeAlterThread)",
+        "Code: 6. DB::Exception: Cannot read string 'x'",
+    );
+    let logs = Folder::with("n1/clickhouse-server.log", line.repeat(3));
+    let rules = rules.path().join("own.toml");
+    let ran = casdiag(&[
+        "lines",
+        "alter-failed",
+        logs.path().to_str().unwrap(),
+        "--rules",
+        rules.to_str().unwrap(),
+    ]);
+    assert!(
+        ran.out
+            .contains("0 records are alter-failed\n3 lines: what a plain search finds"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}
+
+#[test]
+fn a_declared_format_is_one_whatever_its_file_is_called() {
+    let rules = Folder::with(
+        "own.toml",
+        "[[format]]\nname = \"events\"\npattern = '(?<time>\\S+)\\t(?<level>[a-z]+)\\t'\n\
+         time = \"%Y-%m-%dT%H:%M:%SZ\"\nlevels = { info = \"information\", bad = \"error\" }\n\
+         samples = [{ line = \"2026-09-01T10:00:00Z\\tbad\\tx\", message = \"x\" }]\n",
+    );
+    let rules = rules.path().join("own.toml");
+    let text = "2026-09-01T10:00:00Z\tbad\tx\n2026-09-01T10:00:01Z\tinfo\ty\n";
+    for name in ["a.log", "a.tsv", "a.csv", "a.json", "a.md"] {
+        let logs = Folder::with(&format!("n1/{name}"), text);
+        let ran = casdiag(&[
+            "analyze",
+            "--format",
+            "json",
+            logs.path().to_str().unwrap(),
+            "--rules",
+            rules.to_str().unwrap(),
+        ]);
+        assert_eq!(ran.report().records.total, 2, "{name}: {}", ran.err);
+    }
 }
