@@ -100,7 +100,7 @@ fn join_codes(rows: &[Row], codes: &[usize], runs: &mut Vec<JoinedRun>) {
         };
         let mut there = runs[..tested].iter_mut().filter(is_there);
         match (there.next(), there.next()) {
-            (Some(run), None) => run.rows.push(at),
+            (Some(run), None) if rows[at].run.exit_code.is_some() => run.rows.push(at),
             _ if rows[at].run.exit_code == Some(0) => {}
             _ => runs.push(JoinedRun::of(at)),
         }

@@ -275,6 +275,8 @@ fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
     split_lines(sample).map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
+pub(crate) use quoted::without_query;
+
 /// A line that is a record of its own, without a stamp, a level or a source.
 #[expect(clippy::unnecessary_wraps, reason = "read like the other formats")]
 fn line_record<'a>(line: &'a [u8], _rest: &'a [u8]) -> Option<Record<'a>> {

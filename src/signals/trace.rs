@@ -143,11 +143,7 @@ impl Signal {
     }
 
     fn check_text(&self, format: Format, subject: Subject<'_, '_>) -> Check {
-        let text = if self.deep {
-            subject.whole
-        } else {
-            subject.record.message
-        };
+        let text = self.searched(subject);
         let start = match (self.at, subject.exception) {
             (At::Exception, Some(exception)) => exception.text_at,
             (At::Start | At::Anywhere | At::Exception, _) => 0,
