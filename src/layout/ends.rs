@@ -1,6 +1,6 @@
 //! How segments end: what a crash leaves there, what the system leaves there, and what is damage.
 
-use crate::parsers::wal::{Carried, Fault, FaultKind, Tail};
+use crate::parsers::wal::{Fault, FaultKind, Tail};
 use crate::vocab::LsnRange;
 
 use super::check::Judge;
@@ -47,8 +47,8 @@ impl Judge<'_> {
             None => self.tail(n, is_last),
         }
         let behind = self.segments.get(n + 1);
-        let is_taken = behind.is_some_and(|next| next.carried != Carried::Nothing);
-        if let Some(carry) = scanned.carry.filter(|_| is_last && !is_taken) {
+        let is_told = behind.is_some_and(|next| next.is_carry_told);
+        if let Some(carry) = scanned.carry.filter(|_| is_last && !is_told) {
             let lsn = self.show(carry.lsn);
             if n + 1 == self.segments.len() {
                 let why = format!("the record at {lsn} goes on in a segment that is not here");

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::parsers::wal::{
-    Behind, Body, Carried, Carry, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
+    Behind, Body, Carry, Context, Fault, FaultKind, Frame, Scan, SegmentName, Tail,
 };
 use crate::vocab::{Lsn, Term};
 
@@ -33,8 +33,10 @@ pub(super) struct Scanned {
     pub(super) ahead: Option<Ahead>,
     /// The record that the segment ended within.
     pub(super) carry: Option<Carry>,
-    /// What it has of the record that the segment before ended within.
-    pub(super) carried: Carried,
+    /// Whether it has more of the record that the segment before ended within, or says that it was given up.
+    pub(super) is_carry_told: bool,
+    /// The position that follows the last record of the segments before, where only this one tells.
+    follows: Option<Lsn>,
     /// What is worth knowing and not wrong.
     pub(super) remark: Option<&'static str>,
     /// Whether the file changed its size during the pass.
@@ -94,9 +96,7 @@ pub(super) fn pass(folder: &Folder, files: &[&SegmentFile]) -> Pass {
             path: folder.path.join(&file.file).display().to_string(),
             detail: fault.detail.clone(),
         }));
-        if scanned.carried == Carried::GivenUp {
-            give_up(&mut pass.segments, scanned.segment.first_lsn);
-        }
+        go_on(&mut pass.segments, &scanned);
         pass.segments.push(scanned);
     }
     if state.is_full {
@@ -111,10 +111,12 @@ pub(super) fn pass(folder: &Folder, files: &[&SegmentFile]) -> Pass {
     pass
 }
 
-/// The record that the segments end within was given up, and the log goes on with another one: that is what follows their last one.
-fn give_up(segments: &mut [Scanned], next: Option<Lsn>) {
+/// Takes over what a segment says of the position that follows the last record of those before, unless a whole one is missing between.
+fn go_on(segments: &mut [Scanned], scanned: &Scanned) {
     let mut items = segments.iter_mut().rev().map(|it| it.items.last_mut());
-    if let (Some(Item::Run(run)), Some(next)) = (items.find_map(|it| it), next) {
+    if let (Some(Item::Run(run)), Some(next)) = (items.find_map(|it| it), scanned.follows)
+        && scanned.name.lsn.is_none_or(|name| run.next >= name)
+    {
         (run.last, run.next) = (next.before(), next);
     }
 }
@@ -162,7 +164,8 @@ fn segment(folder: &Folder, file: &SegmentFile, is_last: bool, state: &mut State
         items,
         ahead,
         carry: scan.carry,
-        carried: scan.carried,
+        is_carry_told: scan.is_carry_told,
+        follows: scan.follows,
         remark: scan.remark,
         is_growing,
     }

@@ -24,8 +24,11 @@ pub struct Scan {
     pub chain: Option<u64>,
     /// The record that the segment ended within, where the layout lets records go on in the next one.
     pub carry: Option<Carry>,
-    /// What it has of the record that the segment before ended within.
-    pub carried: Carried,
+    /// Whether it has more of the record that the segment before ended within, or says that it was given up.
+    pub is_carry_told: bool,
+    /// The position that follows the last record of the segments before, where only this one tells: where a record ends that was begun
+    /// here in front of all others, or where the log goes on behind one that was given up.
+    pub follows: Option<Lsn>,
     /// Whether a record agreed with the key of the segment's checksums, so that the key is the right one.
     pub is_key_good: bool,
     /// What is worth knowing and not wrong.
@@ -34,17 +37,6 @@ pub struct Scan {
     pub header_lsn: Option<Lsn>,
     /// Which log, cluster or member the segment says it belongs to.
     pub identity: Option<String>,
-}
-
-/// What a segment has of the record that the one before ended within.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carried {
-    /// Nothing.
-    Nothing,
-    /// Its end, or more of it.
-    More,
-    /// The statement that it was given up: the log goes on without it.
-    GivenUp,
 }
 
 impl Scan {
@@ -58,7 +50,8 @@ impl Scan {
             behind: None,
             chain: None,
             carry: None,
-            carried: Carried::Nothing,
+            is_carry_told: false,
+            follows: None,
             is_key_good: false,
             remark: None,
             header_lsn: None,

@@ -34,7 +34,7 @@ pub use declared::{
     Algorithm, Chain, Covers, Declaration, EndMark, Endian, Field, FieldKind, Measure, NamePart,
     Number, Pinned, Role, Step,
 };
-pub use found::{Behind, Carried, Fault, FaultKind, Scan, Tail};
+pub use found::{Behind, Fault, FaultKind, Scan, Tail};
 pub use window::{RECORD_BYTES_MAX, Window};
 
 use found::{close, is_blank};

@@ -257,6 +257,48 @@ fn a_record_may_end_in_a_segment_that_has_nothing_else() {
 }
 
 #[test]
+fn a_segment_may_have_no_record_of_its_own_between_two_that_run_over_its_edges() {
+    let mut log = Log::new(V15);
+    log.records(2, 104);
+    log.records(2, 1_100_000);
+    log.records(3, 104);
+    assert_eq!(log.within_segments(), 5);
+    let wal = log.check();
+    assert_eq!(wal.verdict(), Verdict::Clean, "{:?}", wal.problems);
+    let entries: Vec<u64> = wal.segments.iter().map(|it| it.entries).collect();
+    assert_eq!((entries, wal.found.len()), (vec![2, 0, 3], 1));
+}
+
+#[test]
+fn the_first_record_of_a_segment_may_be_one_that_was_cut_off() {
+    for is_over_edge in [true, false] {
+        let mut log = Log::new(V15);
+        log.records(1027, 1016);
+        // A record over the edge, or one that ends there.
+        let rest = SEGMENT - log.bytes.len();
+        log.records(1, if is_over_edge { 8000 } else { rest });
+        let lsn = log.begin(2 * PAGE, 1, true);
+        assert!(lsn >= (6 * SEGMENT) as u64);
+        log.overwrite(lsn);
+        log.records(50, 104);
+        goes_on(&log.check(), if is_over_edge { 1078 } else { 1079 });
+    }
+}
+
+#[test]
+fn a_second_record_may_be_cut_off_behind_one_that_was_over_the_edge() {
+    let mut log = Log::new(V15);
+    log.records(1027, 1016);
+    // Cut off where the segment ends, and again within the next one.
+    for _ in 0..2 {
+        let lsn = log.begin(2 * PAGE, 1, true);
+        log.overwrite(lsn);
+    }
+    log.records(50, 104);
+    goes_on(&log.check(), 1079);
+}
+
+#[test]
 fn a_changed_length_does_not_hide_the_records_behind_it() {
     // Three records of one page, the length of the first becomes more than the page, or more than the first.
     for (byte, bit) in [(1, 5), (0, 7)] {

@@ -5,9 +5,7 @@ use std::io::Read;
 
 use crate::parsers::wal::found::{close, is_blank};
 use crate::parsers::wal::window::{Window, is_zero};
-use crate::parsers::wal::{
-    Behind, Body, Carried, Carry, Context, FaultKind, Frame, Scan, Tail, little,
-};
+use crate::parsers::wal::{Behind, Body, Context, FaultKind, Frame, Scan, Tail, little};
 use crate::vocab::{Lsn, Term};
 
 use super::gather::{FIXED, Gather, manager_name, within};
@@ -158,8 +156,9 @@ impl Walk<'_, '_, '_> {
         let Some(carry) = context.carry else {
             return self.pages.skip_rest().err().map(End::Flaw);
         };
+        self.scan.is_carry_told = self.pages.is_given_up || self.pages.rest == carry.rest;
         if self.pages.is_given_up {
-            self.give_up_carry(&carry);
+            self.give_up(carry.lsn);
             return None;
         }
         if self.pages.rest != carry.rest {
@@ -172,7 +171,6 @@ impl Walk<'_, '_, '_> {
             self.scan.fault(FaultKind::Chain, offset, detail);
             return self.pages.skip_rest().err().map(End::Flaw);
         }
-        self.scan.carried = Carried::More;
         let mut gather = Gather::resumed(&carry);
         match self.pages.take(carry.rest, &mut |bytes| gather.add(bytes)) {
             Ok(Taken::All) => {}
@@ -181,7 +179,7 @@ impl Walk<'_, '_, '_> {
                 return Some(End::Over);
             }
             Ok(Taken::GivenUp) => {
-                self.give_up_carry(&carry);
+                self.give_up(carry.lsn);
                 return None;
             }
             Err(flaw) => return Some(cut_off(offset, &flaw)),
@@ -200,11 +198,6 @@ impl Walk<'_, '_, '_> {
         self.scan.remark = Some(
             "a crash cut a record off, and the server gave it up: the log goes on at the page behind",
         );
-    }
-
-    fn give_up_carry(&mut self, carry: &Carry) {
-        self.give_up(carry.lsn);
-        self.scan.carried = Carried::GivenUp;
     }
 
     /// Takes in the record at the position; `false` if the rest of the segment holds none.
@@ -226,6 +219,7 @@ impl Walk<'_, '_, '_> {
         let (offset, lsn) = (self.pages.offset(), Lsn(self.pages.address()));
         let length = self.length()?;
         let next = Lsn(self.pages.behind(length));
+        let is_first = self.scan.frames == 0 && self.pending.is_none();
         let here = self.pages.here();
         let is_on_page = length < here.len() as u64;
         // The next record names this one. If it stands on this page, this one ends on it.
@@ -238,6 +232,7 @@ impl Walk<'_, '_, '_> {
             Ok(Taken::All) => {}
             Ok(Taken::Left(rest)) => {
                 self.scan.carry = Some(gather.carry(lsn, next, rest));
+                self.scan.follows = self.scan.follows.or(is_first.then_some(next));
                 self.flush(Some((offset, next)), sink);
                 return Ok(false);
             }
@@ -261,12 +256,15 @@ impl Walk<'_, '_, '_> {
             }
             return fault(FaultKind::Checksum, detail);
         }
-        if let Some(given_up) = self.given_up.take().filter(|&lsn| !gather.gives_up(lsn)) {
-            let detail = format!(
-                "the page says that the record at {} was given up, and its first record does not",
-                shown(given_up)
-            );
-            return fault(FaultKind::Corrupt, detail);
+        if let Some(given_up) = self.given_up.take() {
+            if !gather.gives_up(given_up) {
+                let detail = format!(
+                    "the page says that the record at {} was given up, and its first record does not",
+                    shown(given_up)
+                );
+                return fault(FaultKind::Corrupt, detail);
+            }
+            self.scan.follows = self.scan.follows.or(is_first.then_some(lsn));
         }
         self.flush(Some((offset, lsn)), sink);
         Ok(self.found(offset, lsn, next, gather))
