@@ -105,7 +105,7 @@ pub(super) fn analyzed(
             "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
              (main log, err.log, rotated pieces), logs of ZooKeeper, etcd, NuRaft, Consul, Vault and Nomad, NATS, MongoDB, CockroachDB, TiKV and HA controllers, \
              standard errors of servers, core files, write-ahead logs, and results of tests (TestFlows, JUnit, pytest, cargo, nextest, \
-             google test, clickhouse-test, praktika, logs of GitHub Actions), in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
+             google test, clickhouse-test, praktika, logs of GitHub Actions), and formats that a rules file declares, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
             escape::terminal(&listed(arguments.input.paths()))
         );
         writeln!(io::stderr(), "{message}")?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::analyze::{self, Arguments};
 use super::{Failure, Outcome};
 use crate::report::model::Report;
-use crate::report::{step_summary, tests_fail};
+use crate::report::{step_summary, tests_fail, tests_ran_nothing};
 
 /// Where a step of a GitHub workflow writes what its job's page shows.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -37,7 +37,8 @@ fn outcome(report: &Report, judged: bool, arguments: &Arguments) -> Outcome {
         .runs
         .iter()
         .filter(|run| run.speaks)
-        .all(|run| run.complete);
+        .all(|run| run.complete)
+        && !tests_ran_nothing(report);
     let found = analyze::outcome(report, judged, arguments.fail_on);
     if tests_fail(report) {
         Outcome::Found

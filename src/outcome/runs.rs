@@ -100,7 +100,7 @@ fn join_codes(rows: &[Row], codes: &[usize], runs: &mut Vec<JoinedRun>) {
         };
         let mut there = runs[..tested].iter_mut().filter(is_there);
         match (there.next(), there.next()) {
-            (Some(run), None) => run.rows.push(at),
+            (Some(run), None) if rows[at].run.exit_code.is_some() => run.rows.push(at),
             _ if rows[at].run.exit_code == Some(0) => {}
             _ => runs.push(JoinedRun::of(at)),
         }
@@ -273,7 +273,9 @@ fn shared<'t>(a: &'t TestRun, b: &'t TestRun) -> impl Iterator<Item = (&'t Total
 fn own_disagreements(row: &Row) -> Vec<Disagreement> {
     let run = &row.run;
     let mut found = exit_code(row, row);
-    if let (Some(implied), Some(code)) = (run.implied_code, run.exit_code) {
+    if let (Some(implied), Some(code)) = (run.implied_code, run.exit_code)
+        && implied != code
+    {
         found.push(disagreement(
             "exit code",
             row,

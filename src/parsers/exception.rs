@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
+use super::quoted::IN_QUERY;
 use crate::record::Record;
 use crate::vocab::Level;
 
@@ -32,7 +33,6 @@ pub struct Exception {
 const WRAPPERS: &[&[u8]] = &[b"Poco::Exception. ", b"std::exception. "];
 /// Searches made for every record, prepared once.
 static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CODE_MARK));
-static IN_QUERY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("(in query: "));
 /// What stands between a record's beginning and its exception when the exception is somebody else's.
 static ECHOES: LazyLock<[Finder<'static>; 3]> =
     LazyLock::new(|| ["last_exception", "last exception", "Last exception"].map(Finder::new));
@@ -100,8 +100,8 @@ pub fn nested<'r>(
     }
     for lines in further {
         from = 0;
-        while let Some((_, code, after)) = next_code(lines, from) {
-            if quoted.is_some() {
+        while let Some((at, code, after)) = next_code(lines, from) {
+            if quoted.is_some() || IN_QUERY.find(&lines[..at]).is_some() {
                 return;
             }
             once(code);

@@ -77,6 +77,11 @@ impl Format {
         self.0
     }
 
+    /// Whether a rules file declares it.
+    pub fn is_declared(self) -> bool {
+        self.0.declared.is_some()
+    }
+
     /// The format registered under a name.
     pub fn from_name(name: &str) -> Option<Self> {
         FORMATS.iter().copied().find(|format| format.0.name == name)
@@ -269,6 +274,8 @@ pub fn claimed(sample: &[u8], declared: &[Format]) -> Option<(usize, Format)> {
 fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
     split_lines(sample).map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
+
+pub(crate) use quoted::without_query;
 
 /// A line that is a record of its own, without a stamp, a level or a source.
 #[expect(clippy::unnecessary_wraps, reason = "read like the other formats")]

@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 
 use super::exception::Exception;
 use crate::record::Record;
@@ -19,8 +20,11 @@ use crate::record::Record;
 /// DDLWorker: Processing task query-0000000001 (query: ALTER TABLE ...)
 /// HTTPHandler: Request URI: /?query=SELECT ...
 /// AsynchronousInsertQueue: Have 1 pending inserts for query 'INSERT INTO a VALUES'
+/// MergeTreeWhereOptimizer: condition "a = 'x'" moved to PREWHERE
+/// a.b (SelectExecutor): Key condition: (column 0 in ['x', 'x'])
+/// a.b: Adding mutation 0000000001 (commands: UPDATE a = 'x' WHERE 1)
 /// ```
-const MARKS: [&str; 8] = [
+const MARKS: [&str; 11] = [
     "(in query: ",
     "query: ",
     "failed at position ",
@@ -29,7 +33,14 @@ const MARKS: [&str; 8] = [
     " here: ",
     "Request URI: ",
     " query '",
+    "condition \"",
+    "Key condition: ",
+    "(commands: ",
 ];
+
+/// What stands in front of the query that an exception came of.
+pub(super) static IN_QUERY: LazyLock<Finder<'static>> =
+    LazyLock::new(|| Finder::new("(in query: "));
 
 static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
 
@@ -37,18 +48,49 @@ static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new
 ///
 /// ```text
 /// executeQuery: (from 127.0.0.1:35276, user: a) (query 1, line 1) SELECT ... (stage: Complete)
+/// executeQuery: (internal) SELECT ... (stage: Complete)
+/// DDLWorker: Processing task query-0000000001 (INSERT INTO a ...)
 /// AsynchronousInsertQueue: Failed insertion for query 'INSERT INTO a VALUES': Code: 60. DB::Exception: No table
 /// ```
 ///
-/// An exception behind a query is the server's own again.
+/// An exception behind a query is the server's own again. So is all of a crash report, which names the query in its midst:
+///
+/// ```text
+/// BaseDaemon: (version 26.6) (from thread 7) (query_id: a) (query: SELECT 1) Received signal Segmentation fault (11)
+/// ```
 pub(super) fn of(record: &Record<'_>, exception: Option<Exception>) -> Option<usize> {
     let message = record.message;
-    if record.logger == b"executeQuery" && message.starts_with(b"(from ") {
-        return memchr::memchr(b')', message);
+    let behind = |opens: &str, mark: u8| {
+        let is_so = message.starts_with(opens.as_bytes());
+        is_so.then(|| memchr::memchr(mark, message)).flatten()
+    };
+    let echo = match record.logger {
+        b"BaseDaemon" => return None,
+        b"executeQuery" => behind("(from ", b')').or_else(|| behind("(internal)", b')')),
+        b"DDLWorker" => behind("Processing task ", b'('),
+        _ => None,
+    };
+    if echo.is_some() {
+        return echo;
     }
     let from = exception.map_or(0, |it| it.text_at);
     let found = SEARCH.as_ref()?.find(message.get(from..)?)?;
     Some(from + found.end())
+}
+
+/// A text of several lines without the query at its end.
+///
+/// ```text
+/// Code: 279. DB::Exception: All connection tries failed. Log:
+///
+/// Code: 209. DB::NetException: Timeout (shard2-r1:9440). (SOCKET_TIMEOUT)
+/// . (ALL_CONNECTION_TRIES_FAILED) (version 26.6) (from [::1]:1) (in query: SELECT ...)
+/// ```
+pub(crate) fn without_query(text: &[u8]) -> &[u8] {
+    match IN_QUERY.find(text) {
+        Some(at) => &text[..at],
+        None => text,
+    }
 }
 
 #[cfg(test)]
@@ -79,6 +121,15 @@ mod tests {
                 "Processing task query-0000000001 (query: ",
             ),
             ("a: (from b) is kept", "(from b) is kept"),
+            ("executeQuery: (internal) SELECT 'x'", "(internal"),
+            (
+                "DDLWorker: Processing task query-1 (INSERT INTO a SELECT 'x')",
+                "Processing task query-1 ",
+            ),
+            (
+                "BaseDaemon: (from thread 7) (query: SELECT 1) Received signal Aborted (6)",
+                "(from thread 7) (query: SELECT 1) Received signal Aborted (6)",
+            ),
             (
                 "AsynchronousInsertQueue: Failed insertion for query 'INSERT INTO a': Code: 60. DB::Exception: No table",
                 "Failed insertion for query 'INSERT INTO a': Code: 60. DB::Exception: No table",

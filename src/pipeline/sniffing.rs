@@ -73,7 +73,7 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
 
 /// The log that a job's log or a container's holds, if most of its lines are one's: nothing else tells the two apart.
 fn job_log(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Option<Sniffed> {
-    let is_document = is_document(&artifact.path);
+    let is_document = quotes(artifact, sample);
     let logs = wrapped::logs(artifact, sample, is_document);
     let format = match logs.first() {
         Some(log) => log.format,
@@ -96,7 +96,7 @@ fn job_log(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Opti
 
 /// The log or the table that begins with a sample.
 fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Sniffed {
-    let is_document = is_document(&artifact.path);
+    let is_document = quotes(artifact, sample);
     let export = tables::export(artifact, sample);
     if export.as_ref().is_some_and(Export::is_sure) {
         return exported(export, encoding);
@@ -181,6 +181,12 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase
 fn is_document(path: &str) -> bool {
     let (_, ending) = path.rsplit_once('.').unwrap_or_default();
     DOCUMENTS.iter().any(|it| ending.eq_ignore_ascii_case(it))
+}
+
+/// Whether a file quotes logs by its name, and is of no format that a rules file declares: whoever declares one means such files.
+fn quotes(artifact: &Artifact, sample: &Sample<'_>) -> bool {
+    let is_declared = || sample.format().is_some_and(Format::is_declared);
+    is_document(&artifact.path) && !is_declared()
 }
 
 /// A file that is named like a server's log and does not begin like one.

@@ -137,6 +137,11 @@ pub fn step_summary(report: &Report, written: u64) -> io::Result<String> {
     Ok(end.map_or_else(String::new, |end| format!("{}{CUT}", &text[..=end])))
 }
 
+/// Whether there are results of tests and no test ran.
+pub fn tests_ran_nothing(report: &Report) -> bool {
+    testing::ran_nothing(report)
+}
+
 /// Whether any test failed that was not expected to, or a run of tests says that it failed.
 pub fn tests_fail(report: &Report) -> bool {
     testing::fail(report)

@@ -95,7 +95,20 @@ pub(super) const NONE_FOUND: &str =
 /// Whether results of tests were asked for and none were found, or a run of tests is not told to its end.
 pub(super) fn is_partial(report: &Report) -> bool {
     let is_missing = report.tests.wanted && report.tests.runs.is_empty();
-    is_missing || speakers(report).any(|row| !row.complete)
+    is_missing || ran_nothing(report) || speakers(report).any(|row| !row.complete)
+}
+
+/// Whether there are results of tests, and in none of them a test or a word on how the run ended.
+pub(super) fn ran_nothing(report: &Report) -> bool {
+    let is_empty = |row: &TestRun| {
+        let counts = row.totals.values().flat_map(|level| level.values());
+        counts.sum::<u64>() == 0
+            && row.result.is_none()
+            && row.exit_code.is_none()
+            && row.faults.is_empty()
+    };
+    let mut rows = speakers(report).peekable();
+    rows.peek().is_some() && rows.all(is_empty)
 }
 
 /// Why a report that found nothing must not be taken for a good one; nothing where all was read and judged.
@@ -106,7 +119,12 @@ pub(super) fn unjudged(report: &Report) -> Option<String> {
     };
     let untold = || {
         let is_partial = is_partial(report);
-        is_partial.then(|| "a run of tests is not told to its end".to_owned())
+        let why = if ran_nothing(report) {
+            "no test ran"
+        } else {
+            "a run of tests is not told to its end"
+        };
+        is_partial.then(|| why.to_owned())
     };
     unread().or_else(|| unrecognised(report)).or_else(untold)
 }
@@ -153,6 +171,9 @@ pub(super) fn verdict(report: &Report) -> Option<String> {
         return Some(format!("no failing test is listed, but {failed}{partial}"));
     }
     if leaves == 0 {
+        if ran_nothing(report) {
+            return Some(format!("no test ran: the results hold none{partial}"));
+        }
         let of = counted(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run", "runs");
         return Some(format!(
             "no unexpected failing test in {of} of tests{partial}"

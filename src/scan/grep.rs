@@ -56,10 +56,16 @@ impl Grep {
         self.texts.iter().any(|text| text.is_in(line))
     }
 
-    /// Counts the lines of one record.
-    pub(super) fn count(&self, record: &Record<'_>, hits: &Hits, counts: &mut GrepCounts) {
+    /// Counts the lines of one record, whose first one is `head`: a search looks at all of it, the logger too.
+    pub(super) fn count(
+        &self,
+        record: &Record<'_>,
+        head: &[u8],
+        hits: &Hits,
+        counts: &mut GrepCounts,
+    ) {
         let is_signal = hits.found.iter().any(|hit| hit.signal == self.signal);
-        if self.finds(record.message) {
+        if self.finds(head) {
             let kind = match (is_signal, record.logger == b"executeQuery") {
                 (true, _) => &mut counts.records,
                 (false, true) => &mut counts.quoted,

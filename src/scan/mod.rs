@@ -281,7 +281,8 @@ impl<'s, 'b> Pass<'s, 'b> {
             self.scanner.profile,
         );
         if let Some(grep) = self.scanner.grep {
-            grep.count(record, &self.hits, &mut self.scan.grep);
+            let head = &bytes[..head.bytes.min(bytes.len())];
+            grep.count(record, head, &self.hits, &mut self.scan.grep);
         }
         let worse = record.level.may_be_in_err_log() || self.nodes_in_lines;
         let is_entry = worse

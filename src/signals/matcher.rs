@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use super::literals::Literals;
 use super::signal::family;
 use super::{At, Signal, Span, Template};
-use crate::parsers::Format;
 use crate::parsers::exception::Exception;
+use crate::parsers::{Format, without_query};
 use crate::profile::{Cost, Profile};
 use crate::record::Record;
 use crate::vocab::Level;
@@ -354,7 +354,7 @@ impl Signal {
     /// What templates are matched against.
     pub(super) fn searched<'a>(&self, subject: Subject<'a, 'a>) -> &'a [u8] {
         if self.deep {
-            subject.whole
+            without_query(subject.whole)
         } else {
             subject.record.message
         }

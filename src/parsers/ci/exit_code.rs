@@ -10,6 +10,9 @@ use super::{Form, Reading};
 /// What such a file is called.
 const NAME: &str = "exitcode.txt";
 
+/// What systems have as exit codes: a byte, less than nought for a signal by Python, 32 bits on Windows.
+const RANGE: std::ops::RangeInclusive<i64> = i32::MIN as i64..=u32::MAX as i64;
+
 /// Bytes of a file that are looked at: three digits and an end of line, with room for blanks.
 const BYTES_MAX: u64 = 64;
 
@@ -19,12 +22,16 @@ pub(super) fn is_named(path: &str) -> bool {
     name.eq_ignore_ascii_case(NAME)
 }
 
+/// Whether a file that is called so may hold an exit code by its length. If it does not, that is told: nobody knows how the process ended.
+pub(super) fn may_be(bytes: &[u8]) -> bool {
+    bytes.len() as u64 <= BYTES_MAX
+}
+
 /// The exit code, if these bytes are one and nothing else.
 pub(super) fn value(bytes: &[u8]) -> Option<i64> {
-    let digits = bytes.trim_ascii_end();
-    let is_number = (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    let code: i64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (is_number && code <= 255).then_some(code)
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let code: i64 = std::str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()?;
+    RANGE.contains(&code).then_some(code)
 }
 
 pub(super) fn read(reader: &mut dyn BufRead) -> Reading {
@@ -51,19 +58,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_a_byte_alone_is_an_exit_code() {
+    fn a_number_alone_is_an_exit_code() {
         for (text, code) in [
             ("0", Some(0)),
             ("1\n", Some(1)),
             ("139 \r\n", Some(139)),
             ("255", Some(255)),
-            ("256", None),
-            ("0001", None),
+            ("256", Some(256)),
+            ("-9\n", Some(-9)),
+            ("3221225477", Some(3_221_225_477)),
+            ("\u{feff}1\r\n", Some(1)),
+            (" 1", Some(1)),
             ("", None),
-            ("-1", None),
-            ("+1", None),
-            (" 1", None),
+            ("4294967296", None),
             ("1\n2\n", None),
+            ("exit code: 1", None),
         ] {
             assert_eq!(value(text.as_bytes()), code, "{text:?}");
         }

@@ -348,7 +348,7 @@ pub fn sniff(sample: &[u8]) -> Option<&'static Spec> {
 
 /// Tells the form of a file from its path too: a number alone says what it is by the name of its file.
 pub fn sniff_file(path: &str, sample: &[u8]) -> Option<&'static Spec> {
-    let named = || exit_code::is_named(path) && exit_code::value(sample).is_some();
+    let named = || exit_code::is_named(path) && exit_code::may_be(sample);
     sniff(sample).or_else(|| named().then(|| Form::ExitCode.spec()).flatten())
 }
 

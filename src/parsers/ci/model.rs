@@ -33,7 +33,7 @@ pub struct TestRun {
     pub result: Option<String>,
     /// The exit code of the process that ran the tests.
     pub exit_code: Option<i64>,
-    /// The exit code that what it printed implies, where another one is told of its process.
+    /// The exit code that what it printed implies, whatever is told of its process.
     pub implied_code: Option<i64>,
     /// How long it took, by each rule that the source allows; the one to show first.
     pub durations: Vec<Duration>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::report::figures::length;
 use crate::report::model::Report;
 use crate::report::model::tests::TestRun;
-use crate::report::testing::{faults, speakers};
+use crate::report::testing::{faults, ran_nothing, speakers};
 
 use super::{Change, Direction, Kind, Measure, Pair};
 
@@ -16,10 +16,12 @@ pub(super) fn has_any(report: &Report) -> bool {
     speakers(report).next().is_some()
 }
 
-/// Whether tests may fail in the new report that it does not list: a run broke off, lists too many, or is not there.
+/// Whether tests may fail in the new report that it does not list: a run broke off, lists too many, is not
+/// there, or ran none.
 pub(super) fn may_hide_failures(pair: &Pair<'_>) -> bool {
     let is_whole = |row: &TestRun| row.complete && row.leaves_left_out == 0;
-    !speakers(pair.new).all(is_whole) || has_any(pair.base) && !has_any(pair.new)
+    let is_gone = |has: fn(&Report) -> bool| has(pair.base) && !has(pair.new);
+    !speakers(pair.new).all(is_whole) || is_gone(has_any) || is_gone(|report| !ran_nothing(report))
 }
 
 /// Something that fails: in runs of which name, how often, and what is known of it.

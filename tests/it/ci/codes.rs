@@ -114,7 +114,7 @@ fn an_exit_code_that_may_be_of_several_runs_is_of_none() {
 
 #[test]
 fn an_exit_code_alone_is_no_result_of_tests() {
-    for (code, exit) in [("0\n", 3), ("137\n", 1), ("256\n", 3), ("1 of 2\n", 3)] {
+    for (code, exit) in [("0\n", 3), ("137\n", 1), ("256\n", 1), ("1 of 2\n", 3)] {
         let (ran, _) = told(&[("exitcode.txt", code)]);
         assert_eq!(ran.code, Some(exit), "{code}: {}", ran.out);
     }
@@ -171,5 +171,35 @@ fn the_exit_code_of_a_step_comes_before_the_one_that_its_tests_imply() {
             "{}",
             ran.out
         );
+    }
+}
+
+#[test]
+fn a_code_below_nought_is_a_failure_and_one_that_is_none_leaves_the_run_open() {
+    let passing = raw("OK");
+    for (code, exit) in [
+        ("0\n", 0),
+        ("-9\n", 1),
+        ("3221225477\n", 1),
+        ("", 3),
+        ("exit code: 1\n", 3),
+    ] {
+        let (ran, _) = told(&[("raw.log", &passing), ("exitcode.txt", code)]);
+        assert_eq!(ran.code, Some(exit), "{code:?}: {}", ran.out);
+    }
+}
+
+#[test]
+fn results_without_a_test_are_not_green() {
+    for text in [
+        "<testsuites></testsuites>",
+        "<testsuite name=\"s\" tests=\"0\"></testsuite>",
+    ] {
+        let (ran, _) = told(&[("junit.xml", text)]);
+        assert_eq!(ran.code, Some(3), "{text}: {}", ran.out);
+        assert!(ran.out.contains("no test ran"), "{}", ran.out);
+        // Beside results with tests an empty one says nothing.
+        let (ran, _) = told(&[("junit.xml", text), ("a/junit.xml", &junit(""))]);
+        assert_eq!(ran.code, Some(0), "{text}: {}", ran.out);
     }
 }

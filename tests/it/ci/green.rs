@@ -274,7 +274,11 @@ fn a_session_that_was_interrupted_or_ran_nothing_is_red() {
         "junit.xml",
         "<testsuites tests=\"0\"><testsuite name=\"AllTests\" tests=\"0\"/></testsuites>",
     );
-    assert_eq!(code, Some(0), "other tools pass it: {out}");
+    assert_eq!(
+        code,
+        Some(3),
+        "other tools pass it, and nothing is judged: {out}"
+    );
     assert!(out.contains("no test ran"), "{out}");
     let log = "{\"pytest_version\": \"8.3\", \"$report_type\": \"SessionStart\"}\n{\"exitstatus\": 2, \"$report_type\": \"SessionFinish\"}\n";
     let (code, out) = told("report.jsonl", log);

@@ -228,6 +228,26 @@ fn a_gate_of_coverage_fails_a_session_whose_tests_passed() {
         let ran = ci(&path, &[]);
         assert_eq!(ran.code, Some(1), "{file}: {}", ran.out);
         assert!(ran.out.contains(said), "{file}: {}", ran.out);
+        // In a job's log the step's code is what the gate says, and contradicts nothing.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = [
+            "##[group]Run pytest",
+            "shell: /usr/bin/bash -e {0}",
+            "##[endgroup]",
+        ];
+        let end = ["##[error]Process completed with exit code 1."];
+        let lines = lines.into_iter().chain(text.lines()).chain(end);
+        let stamped = lines.map(|line| format!("2026-03-14T23:18:02.0001237Z {line}\n"));
+        let stamped: Vec<String> = stamped.collect();
+        let folder = crate::product::Folder::with("1_job.txt", stamped.concat());
+        let report = ci(folder.path(), &["--format", "json"]).report();
+        let told = &report.tests;
+        assert_eq!(
+            (told.runs.len(), told.disagreements.len()),
+            (1, 0),
+            "{file}"
+        );
+        assert_eq!(told.runs[0].exit_code, Some(1), "{file}");
     }
 }
 

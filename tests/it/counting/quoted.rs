@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use casdiag::report::model::Report;
 use casdiag::rules::BUILT_IN;
 
-use crate::product::{Folder, codes, record};
+use crate::product::{Folder, casdiag, codes, record};
 
 /// The ways in which servers print a query or its data: level, logger, and what stands around the quotation.
-const WAYS: [(&str, &str, &str, &str); 9] = [
+const WAYS: [(&str, &str, &str, &str); 14] = [
     (
         "Debug",
         "executeQuery",
@@ -52,6 +52,36 @@ const WAYS: [(&str, &str, &str, &str); 9] = [
         "%', backup restore: false)",
     ),
     ("Trace", "HTTPHandler", "Request URI: /?query=SELECT '", "'"),
+    (
+        "Debug",
+        "executeQuery",
+        "(internal) SELECT '",
+        "' (stage: Complete)",
+    ),
+    (
+        "Debug",
+        "DDLWorker",
+        "Processing task query-0000000001 (INSERT INTO a SELECT '",
+        "')",
+    ),
+    (
+        "Debug",
+        "MergeTreeWhereOptimizer",
+        "MergeTreeWhereOptimizer: condition \"message = '",
+        "'\" moved to PREWHERE",
+    ),
+    (
+        "Debug",
+        "a.b (SelectExecutor)",
+        "Key condition: (column 0 in ['",
+        "', +Inf))",
+    ),
+    (
+        "Trace",
+        "a.b",
+        "Adding mutation 0000000001 for 1 partition (commands: UPDATE a = '",
+        "' WHERE 1)",
+    ),
     (
         "Debug",
         "AsynchronousInsertQueue",
@@ -122,4 +152,89 @@ fn an_exception_behind_a_query_is_the_servers_own() {
     );
     let report = Folder::with("n1/clickhouse-server.log", line).report();
     assert_eq!(crate::product::total(&report, "memory-limit"), 1);
+}
+
+#[test]
+fn a_search_for_a_text_that_stands_in_the_logger_finds_its_lines() {
+    let rules = Folder::with(
+        "own.toml",
+        "[[signal]]\nid = \"alter-failed\"\nwhat = \"w\"\ntemplates = [\"{:text} (ReplicatedMergeTreeAlterThread): \", \"Cannot parse string\"]\n\
+         samples = [{ line = \"2026.09.01 10:00:00.000001 [ 7 ] {} <Error> a.b (ReplicatedMergeTreeAlterThread): Code: 6. DB::Exception: Cannot parse string 'x'\" }]\n",
+    );
+    let line = record(
+        "10:00:00.000001",
+        "Error",
+        "a.b (ReplicatedMergeTreeAlterThread)",
+        "Code: 6. DB::Exception: Cannot read string 'x'",
+    );
+    let logs = Folder::with("n1/clickhouse-server.log", line.repeat(3));
+    let rules = rules.path().join("own.toml");
+    let ran = casdiag(&[
+        "lines",
+        "alter-failed",
+        logs.path().to_str().unwrap(),
+        "--rules",
+        rules.to_str().unwrap(),
+    ]);
+    assert!(
+        ran.out
+            .contains("0 records are alter-failed\n3 lines: what a plain search finds"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}
+
+#[test]
+fn a_declared_format_is_one_whatever_its_file_is_called() {
+    let rules = Folder::with(
+        "own.toml",
+        "[[format]]\nname = \"events\"\npattern = '(?<time>\\S+)\\t(?<level>[a-z]+)\\t'\n\
+         time = \"%Y-%m-%dT%H:%M:%SZ\"\nlevels = { info = \"information\", bad = \"error\" }\n\
+         samples = [{ line = \"2026-09-01T10:00:00Z\\tbad\\tx\", message = \"x\" }]\n",
+    );
+    let rules = rules.path().join("own.toml");
+    let text = "2026-09-01T10:00:00Z\tbad\tx\n2026-09-01T10:00:01Z\tinfo\ty\n";
+    for name in ["a.log", "a.tsv", "a.csv", "a.json", "a.md"] {
+        let logs = Folder::with(&format!("n1/{name}"), text);
+        let ran = casdiag(&[
+            "analyze",
+            "--format",
+            "json",
+            logs.path().to_str().unwrap(),
+            "--rules",
+            rules.to_str().unwrap(),
+        ]);
+        assert_eq!(ran.report().records.total, 2, "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_crash_within_a_query_is_the_servers_own() {
+    let head = "(version 26.6.2.1, build id: 7B1E) (from thread 3104) (query_id: 4f-1)";
+    for query in ["(query: SELECT 1)", "(no query)", "(query: )"] {
+        let line = record(
+            "10:00:00.000001",
+            "Fatal",
+            "BaseDaemon",
+            &format!("{head} {query} Received signal Segmentation fault (11)"),
+        );
+        let report = Folder::with("n1/clickhouse-server.log", line).report();
+        assert_eq!(crate::product::total(&report, "crash-report"), 1, "{query}");
+    }
+}
+
+#[test]
+fn a_query_on_a_later_line_is_a_query_too() {
+    let message = "Code: 279. DB::Exception: All connection tries failed. Log: \n\n\
+                   Code: 210. DB::NetException: Connection refused (ch2:9000). (NETWORK_ERROR)\n\n\
+                   . (ALL_CONNECTION_TRIES_FAILED) (version 26.6.2.1) (from [::1]:1) (in query: SELECT 'Timeout (evilhost:9000) Code: 242. x'\n\
+                   , 'Code: 777. y')";
+    let line = record("10:00:00.000001", "Error", "TCPHandler", message);
+    let report = Folder::with("n1/clickhouse-server.log", line).report();
+    let row = crate::product::signal(&report, "all-tries-failed", "n1").unwrap();
+    let peers: Vec<&str> = row.by["peer"].keys().map(String::as_str).collect();
+    assert_eq!(peers, ["ch2"]);
+    let nested: Vec<u32> = report.codes_nested.iter().map(|it| it.code).collect();
+    assert_eq!(nested, [210]);
 }

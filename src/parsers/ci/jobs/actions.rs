@@ -408,7 +408,8 @@ impl Job {
             let last = runs.len().saturating_sub(1);
             for (at, run) in runs.iter_mut().enumerate() {
                 if fails(run) || !is_explained && at == last {
-                    run.implied_code = run.exit_code.filter(|implied| *implied != code);
+                    let implied = run.exit_code.or(run.implied_code);
+                    run.implied_code = implied.filter(|implied| *implied != code);
                     run.exit_code = Some(code);
                 }
             }

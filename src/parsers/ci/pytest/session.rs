@@ -11,11 +11,10 @@ use super::lines::{SUBFAILED, sum};
 use super::text::{Phase, Session, Told};
 
 impl Session {
-    /// The exit code that follows from the last lines.
-    fn exit_code(&self) -> Option<i64> {
+    /// The exit code that the last lines imply.
+    fn implied_code(&self) -> Option<i64> {
         let (counts, _) = self.stated.as_ref()?;
         let has = |word: &str| counts.iter().any(|(it, count)| it == word && *count > 0);
-        // A plugin may end a session that passed with a code of its own, so nought is not said.
         let ran = ["passed", "skipped", "xfailed", "xpassed"];
         let stopped = self.stop.as_deref().unwrap_or_default();
         Some(if self.internal_error {
@@ -26,8 +25,10 @@ impl Session {
             2
         } else if has("failed") || has("error") {
             1
-        } else if ran.iter().any(|word| has(word)) {
+        } else if self.gate.is_some() {
             return None;
+        } else if ran.iter().any(|word| has(word)) {
+            0
         } else {
             5
         })
@@ -38,7 +39,9 @@ impl Session {
         let mut run = TestRun::new(Form::PytestText);
         "pytest".clone_into(&mut run.name);
         run.place = self.place;
-        run.exit_code = self.exit_code();
+        run.implied_code = self.implied_code();
+        // A plugin may end a session that passed with a code of its own, so that nought is implied and not told.
+        run.exit_code = run.implied_code.filter(|code| *code != 0);
         for moment in [self.first, self.last].into_iter().flatten() {
             run.note_moment(moment);
         }
