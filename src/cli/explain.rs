@@ -10,7 +10,7 @@ use super::{Failure, Outcome};
 use crate::intake::is_stdin;
 use crate::pipeline::{self, Plan, Progress};
 use crate::report::{self, Texts, explanation};
-use crate::rules;
+use crate::rules::{self, Wanted};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -31,12 +31,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let base = arguments.rules.load()?;
-    let unknown = || {
-        format!(
-            "no rule is called {:?}; `casdiag rules list` names them all",
-            arguments.rule
-        )
-    };
+    let unknown = || rules::unknown_name(&base, Wanted::Rule, &arguments.rule);
     let (rule, _) = base.rule(&arguments.rule).ok_or_else(unknown)?;
     let place = || {
         format!(
@@ -69,8 +64,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let lines = lines.unwrap_or_default();
     let mut texts = Texts::plain();
     if arguments.redact {
-        let shown = lines.iter().flat_map(|(_, checks)| checks);
-        let shown = shown.map(|check| check.text.as_str());
+        let checks = lines.iter().flat_map(|it| &it.checks);
+        let counts = lines.iter().flat_map(|it| &it.counts);
+        let shown = checks.map(|check| check.text.as_str());
+        let shown = shown.chain(counts.map(|taken| taken.text.as_str()));
         texts = Texts::masked(&report::assemble::report(&analysis, &base), &base, shown)?;
     }
     let named = arguments.line.rsplit_once(':').unwrap_or_default().0;

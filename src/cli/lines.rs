@@ -8,6 +8,7 @@ use super::options::{InputOptions, RulesOption};
 use super::{Failure, Outcome, progress};
 use crate::pipeline::{self, Listing, Progress};
 use crate::report::{self, Texts, listing};
+use crate::rules::{self, Wanted};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -28,12 +29,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let base = arguments.rules.load()?;
     let signal = base.signals.index(&arguments.signal);
-    let signal = signal.ok_or_else(|| {
-        format!(
-            "no signal is called {:?}; `casdiag rules list` names them all",
-            arguments.signal
-        )
-    })?;
+    let unknown = || rules::unknown_name(&base, Wanted::Signal, &arguments.signal);
+    let signal = signal.ok_or_else(unknown)?;
     let mut plan = arguments.input.plan()?;
     plan.listing = Some(Listing {
         signal,

@@ -8,7 +8,7 @@ use super::options::RulesOption;
 use super::{Failure, Outcome};
 use crate::pipeline;
 use crate::report::{escape, rulebook};
-use crate::rules;
+use crate::rules::{self, Wanted};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -62,11 +62,7 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
             if known {
                 Ok(Outcome::Clean)
             } else {
-                Err(format!(
-                    "no rule or signal is called {:?}; `casdiag rules list` names them all",
-                    show.id
-                )
-                .into())
+                Err(rules::unknown_name(&base, Wanted::Either, &show.id).into())
             }
         }
         Command::Test(only) => test(only, out),
@@ -84,7 +80,8 @@ pub(super) fn run(command: &Command, out: &mut dyn Write) -> Result<Outcome, Fai
                 let text = format!("{}: {}", fault.owner, fault.what);
                 writeln!(out, "{}", escape::terminal(&text))?;
             }
-            writeln!(out, "{} faults", faults.len())?;
+            let word = if faults.len() == 1 { "fault" } else { "faults" };
+            writeln!(out, "{} {word}", faults.len())?;
             Ok(if faults.is_empty() {
                 Outcome::Clean
             } else {
@@ -101,7 +98,8 @@ fn test(only: &Only, out: &mut dyn Write) -> Result<Outcome, Failure> {
     for sample in &samples {
         if let Some(fault) = pipeline::try_sample(sample, &base)? {
             failed += 1;
-            let text = format!("FAILED {} ({}): {fault}", sample.owner, sample.name);
+            let (owner, name, place) = (&sample.owner, &sample.name, &sample.place);
+            let text = format!("FAILED {owner} ({name}), {place}: {fault}");
             writeln!(out, "{}", escape::terminal(&text))?;
         }
     }

@@ -54,6 +54,20 @@ pub fn record_at(path: &Path, line: u64, rules: &RuleBase) -> Result<RecordAt, E
         [artifact] => artifact,
         _ => return Err(fault("this holds several files; name one as ARCHIVE!/FILE")),
     };
+    record_in(artifact, line, rules)
+}
+
+/// Finds the record that line `line` of an artifact, from 1, belongs to.
+pub(super) fn record_in(
+    artifact: &Artifact,
+    line: u64,
+    rules: &RuleBase,
+) -> Result<RecordAt, Error> {
+    let fault = |why| Error::Line {
+        path: artifact.path.clone(),
+        line,
+        why,
+    };
     let (sample, _) = artifact.sample()?;
     let sample = Sample::new(&sample, &rules.formats);
     if let Some(export) = tables::export(artifact, &sample) {

@@ -27,21 +27,8 @@ pub fn write(
         terminal(&declared.title)
     )?;
     writeln!(out, "Does {} count for it?\n", terminal(line))?;
-    for (signal, checks) in traced {
-        let is_one = checks.iter().all(|check| check.passed);
-        writeln!(
-            out,
-            "  {} {signal}",
-            if is_one { "yes, as" } else { "not as" }
-        )?;
-        for check in checks {
-            writeln!(
-                out,
-                "      {} {}",
-                if check.passed { "passed" } else { "failed" },
-                terminal(&texts.log(&check.text))
-            )?;
-        }
+    for signal in traced {
+        write_traced(signal, texts, out)?;
     }
     let mut runs: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
     for facts in &analysis.nodes {
@@ -60,6 +47,34 @@ pub fn write(
         for (name, facts) in scenes {
             tree(&name, &explain(base, rule, &facts), texts, out)?;
         }
+    }
+    Ok(())
+}
+
+/// Whether the line counts as one of a rule's signals, and in which of its counts.
+fn write_traced(traced: &Traced, texts: &mut Texts, out: &mut dyn Write) -> io::Result<()> {
+    let counts = traced.counts();
+    let head = if counts { "yes, as" } else { "not as" };
+    writeln!(out, "  {head} {}", traced.signal)?;
+    for check in &traced.checks {
+        let word = if check.passed { "passed" } else { "failed" };
+        writeln!(out, "      {word} {}", terminal(&texts.log(&check.text)))?;
+    }
+    for taken in traced.counts.iter().filter(|it| !it.text.is_empty()) {
+        let asked = texts.log(&taken.text);
+        // What one count leaves out another one takes: that is no failure.
+        let word = match taken.holds {
+            Some(false) if !counts => "failed",
+            Some(false) => "left out by",
+            Some(true) => "passed",
+            None => "unknown",
+        };
+        writeln!(
+            out,
+            "      {word} where {} (count {})",
+            terminal(&asked),
+            terminal(&taken.count)
+        )?;
     }
     Ok(())
 }

@@ -166,11 +166,14 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
     for verdict in &rule.verdict {
         write_verdict(verdict, out)?;
     }
-    for (head, texts) in [
-        ("Not this", &rule.not_this),
-        ("Not excluded", &rule.not_excluded),
-        ("Next", &rule.next_steps),
-    ] {
+    let not_this = rule.not_this.iter().map(|text| text.get_ref().as_str());
+    let not_excluded = rule.not_excluded.iter().map(|text| text.get_ref().as_str());
+    let texts: [(&str, Vec<&str>); 3] = [
+        ("Not this", not_this.collect()),
+        ("Not excluded", not_excluded.collect()),
+        ("Next", rule.next_steps.iter().map(String::as_str).collect()),
+    ];
+    for (head, texts) in texts {
         if !texts.is_empty() {
             writeln!(out, "\n{head}:\n")?;
         }
@@ -197,7 +200,7 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
     let samples: Vec<&str> = rule
         .sample
         .iter()
-        .map(|sample| sample.name.as_str())
+        .map(|sample| sample.name.get_ref().as_str())
         .collect();
     writeln!(out, "\nSamples: {}.", inert(&samples.join("; ")))
 }
@@ -262,10 +265,14 @@ fn write_signal(signal: &SignalDecl, out: &mut dyn Write) -> io::Result<()> {
     write_lines("Wordings", wordings.into_iter(), out)?;
     write_lines(
         "Is one",
-        signal.samples.iter().map(|sample| sample.line.as_str()),
+        signal
+            .samples
+            .iter()
+            .map(|sample| sample.line.get_ref().as_str()),
         out,
     )?;
-    write_lines("Is none", signal.not.iter().map(String::as_str), out)
+    let not = signal.not.iter().map(|line| line.get_ref().as_str());
+    write_lines("Is none", not, out)
 }
 
 /// A text of several lines, each inert.

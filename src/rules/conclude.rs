@@ -167,7 +167,6 @@ impl RuleBase {
             reporters: &reported_by,
             accused: &accused,
         };
-        let filled = |texts: &[String]| texts.iter().map(|text| words.fill(text)).collect();
         let signals = rule_signals(self, rule);
         let category = verdict.category.as_ref().unwrap_or(&declared.category);
         Finding {
@@ -184,8 +183,8 @@ impl RuleBase {
             evidence: evidence(rule, declared, scene),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
-            not_excluded: filled(&declared.not_excluded),
-            not_this: filled(&declared.not_this),
+            not_excluded: words.fill_all(&declared.not_excluded),
+            not_this: words.fill_all(&declared.not_this),
             not_observable: self.not_observable(&signals, scene.nodes),
             signals: signals
                 .iter()

@@ -10,8 +10,36 @@ use crate::signals::tally::NodeTally;
 use crate::signals::{Check, Subject};
 use crate::time::SECOND;
 
-/// A signal that the rule counts, and the checks of the record against it.
-pub type Traced = (String, Vec<Check>);
+/// A signal that the rule counts, the checks of the record against it, and which of the rule's counts take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traced {
+    /// The signal's id.
+    pub signal: String,
+    /// The checks, up to the first that fails.
+    pub checks: Vec<Check>,
+    /// The counts and stalls of the signal; none where a check failed.
+    pub counts: Vec<Taken>,
+}
+
+/// Whether a count takes a record that is its signal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The count's name.
+    pub count: String,
+    /// Whether its `where` holds; `None` where that takes another record to tell.
+    pub holds: Option<bool>,
+    /// What its `where` asks, and what the record has; empty where it asks nothing.
+    pub text: String,
+}
+
+impl Traced {
+    /// Whether the record counts: it is the signal, and some count takes it.
+    pub fn counts(&self) -> bool {
+        let is_signal = self.checks.iter().all(|check| check.passed);
+        let is_left_out = !self.counts.is_empty();
+        is_signal && !(is_left_out && self.counts.iter().all(|it| it.holds == Some(false)))
+    }
+}
 
 /// Checks a record against every signal that a rule counts.
 pub fn trace_record(
@@ -24,35 +52,88 @@ pub fn trace_record(
         .counts
         .iter()
         .filter_map(|(_, counter)| base.counters[*counter].signal);
-    let mut signals: Vec<u16> = counts
-        .chain(
-            rule.stalls
-                .iter()
-                .map(|(_, test)| base.stalls[test.stall].signal),
-        )
-        .collect();
+    let stalls = rule.stalls.iter();
+    let stalls = stalls.map(|(_, test)| base.stalls[test.stall].signal);
+    let mut signals: Vec<u16> = counts.chain(stalls).collect();
     signals.sort_unstable();
     signals.dedup();
     let trace = |&index: &u16| {
         let signal = base.signals.signal(index);
-        let checks = if signal.formats.contains(&format) {
-            signal.trace(format, subject)
-        } else {
-            let names = signal.formats.iter().map(|format| format.spec().name);
-            let names: Vec<&str> = names.collect();
-            let text = format!(
-                "the file's format is {}: it is {}",
-                names.join(" or "),
-                format.spec().name
-            );
-            vec![Check {
-                passed: false,
-                text,
-            }]
-        };
-        (signal.id.clone(), checks)
+        let checks = trace_signal(base, index, format, subject);
+        let values = checks
+            .iter()
+            .all(|check| check.passed)
+            .then(|| signal.values(format, subject))
+            .flatten();
+        Traced {
+            signal: signal.id.clone(),
+            checks,
+            counts: values.map_or_else(Vec::new, |values| taken(base, rule, index, &values)),
+        }
     };
     signals.iter().map(trace).collect()
+}
+
+/// Checks a record against a signal.
+pub fn trace_signal(
+    base: &RuleBase,
+    index: u16,
+    format: Format,
+    subject: Subject<'_, '_>,
+) -> Vec<Check> {
+    let signal = base.signals.signal(index);
+    if signal.formats.contains(&format) {
+        return signal.trace(format, subject);
+    }
+    let names = signal.formats.iter().map(|format| format.spec().name);
+    let names: Vec<&str> = names.collect();
+    let text = format!(
+        "the file's format is {}: it is {}",
+        names.join(" or "),
+        format.spec().name
+    );
+    vec![Check {
+        passed: false,
+        text,
+    }]
+}
+
+/// Which of a rule's counts and stalls of a signal take a record with these values.
+fn taken(base: &RuleBase, rule: &Rule, index: u16, values: &[String]) -> Vec<Taken> {
+    let signal = base.signals.signal(index);
+    let counts = rule.counts.iter();
+    let counts = counts.filter(|(_, counter)| base.counters[*counter].signal == Some(index));
+    let counts = counts.map(|(name, counter)| {
+        let filters = &base.counters[*counter].filters;
+        let mut asked = Vec::new();
+        let mut holds = Some(true);
+        for (field, accepted) in filters {
+            let (name, value) = (&signal.fields[*field].name, &values[*field]);
+            let wanted = accepted.join(" or ");
+            if signal.is_taken(*field) {
+                asked.push(format!("{name} is {wanted}: another record tells it"));
+                holds = holds.filter(|holds| !holds);
+                continue;
+            }
+            asked.push(format!("{name} is {wanted}: the record's is {value:?}"));
+            if !accepted.contains(value) {
+                holds = Some(false);
+            }
+        }
+        Taken {
+            count: name.clone(),
+            holds,
+            text: asked.join(", "),
+        }
+    });
+    let stalls = rule.stalls.iter();
+    let stalls = stalls.filter(|(_, test)| base.stalls[test.stall].signal == index);
+    let stalls = stalls.map(|(name, _)| Taken {
+        count: name.clone(),
+        holds: Some(true),
+        text: String::new(),
+    });
+    counts.chain(stalls).collect()
 }
 
 /// A line of the tree.
@@ -113,6 +194,19 @@ pub fn explain(base: &RuleBase, rule: &Rule, facts: &[&NodeFacts]) -> Vec<Explai
     lines
 }
 
+/// Why a rule keeps silent over nodes of one run: the first part of its condition that does not hold.
+pub fn blame(base: &RuleBase, rule: &Rule, facts: &[&NodeFacts]) -> Option<String> {
+    let nodes: Vec<&NodeTally> = facts.iter().map(|facts| &facts.tally).collect();
+    let scene = Scene {
+        nodes: &nodes,
+        counters: &base.counters,
+        signals: &base.signals,
+    };
+    let teller = Teller { base, rule, scene };
+    let is_against = |it: &Condition| it.holds(&scene) != Some(true);
+    is_against(&rule.when).then(|| teller.blamed(&rule.when))
+}
+
 struct Teller<'a> {
     base: &'a RuleBase,
     rule: &'a Rule,
@@ -120,6 +214,35 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    /// The first single condition because of which one does not hold.
+    fn blamed(&self, condition: &Condition) -> String {
+        let holds = |part: &&Condition| part.holds(&self.scene);
+        let part = match condition {
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().find(|part| holds(part) != Some(true))
+            }
+            Condition::None(parts) => {
+                let part = parts.iter().find(|part| holds(part) != Some(false));
+                return part.map_or_else(String::new, |part| {
+                    format!("none of these holds, and one does: {}", self.first(part))
+                });
+            }
+            Condition::AtMost { .. }
+            | Condition::Share { .. }
+            | Condition::Count(_)
+            | Condition::Time(_) => None,
+        };
+        part.map_or_else(|| self.first(condition), |part| self.blamed(part))
+    }
+
+    /// What is told of a condition first.
+    fn first(&self, condition: &Condition) -> String {
+        let mut lines = Vec::new();
+        self.tell(condition, 0, &mut lines);
+        let first = lines.into_iter().next();
+        first.map_or_else(String::new, |line| line.text)
+    }
+
     fn verdict(&self, verdict: &Verdict, given: bool, lines: &mut Vec<Explained>) {
         let text = format!(
             "verdict {} ({})",

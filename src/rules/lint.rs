@@ -35,14 +35,13 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
         if signal.not.is_empty() && needs_text {
             fault(id, "has no negative sample".to_owned());
         }
-        if is_text && signal.samples.len() < signal.templates.len() {
+        let (templates, samples) = (signal.templates.len(), signal.samples.len());
+        // Where there is none at all, that is said already.
+        if is_text && (1..templates).contains(&samples) {
+            let word = if samples == 1 { "sample" } else { "samples" };
             fault(
                 id,
-                format!(
-                    "has {} templates and only {} positive samples",
-                    signal.templates.len(),
-                    signal.samples.len()
-                ),
+                format!("has {templates} templates and only {samples} positive {word}"),
             );
         }
         if !signal.what.ends_with('.') {
@@ -164,12 +163,21 @@ fn lint_rule(rule: &RuleDecl, fault: &mut impl FnMut(&str, String)) {
             );
         }
     }
-    let titles = rule.verdict.iter().map(|it| it.title.get_ref());
+    let titles = rule.verdict.iter().map(|it| &it.title);
     for text in titles.chain(&rule.not_excluded).chain(&rule.not_this) {
-        if let Some(words) = bare_plural(text, rule) {
+        if let Some(words) = bare_plural(text.get_ref(), rule) {
             fault(
                 id,
                 format!("says {words:?} also of one: write {{name|one|many}}"),
+            );
+        }
+    }
+    for text in &rule.not_this {
+        if !text.get_ref().starts_with("not ") {
+            let text = text.get_ref();
+            fault(
+                id,
+                format!("says in not-this {text:?}, which does not begin with not"),
             );
         }
     }

@@ -15,7 +15,9 @@ mod ignore;
 mod incidents;
 mod lint;
 mod load;
+mod near;
 mod observe;
+mod places;
 mod samples;
 pub mod schema;
 pub mod stalls;
@@ -28,12 +30,14 @@ pub use clocks::{ClockPair, Skew, SkewKind, skews};
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::{Environment, NodeFacts};
-pub use explain::{Explained, State, Traced, explain, trace_record};
+pub use explain::{Explained, State, Taken, Traced, blame, explain, trace_record, trace_signal};
 pub use finding::{Again, Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use ignore::{IgnoreRule, Ignored};
 pub use lint::{Fault, lint};
 pub use load::{BUILT_IN, LoadError, load, load_alone};
+pub use near::{Wanted, unknown_name};
 pub use observe::{COLLECT, concerns, obstacle};
+pub use places::Places;
 pub use samples::{Sample, SampleKind, samples};
 pub use wal::{WAL_MEASURES, WalProblem};
 
@@ -84,6 +88,8 @@ pub struct RuleBase {
     pub ignored_texts: Vec<Literal>,
     /// How versions, builds, starts and zones are read.
     pub environment: Environment,
+    /// In which file each signal and rule is declared.
+    pub places: Places,
     /// As declared, with the prose and the samples.
     pub declared: schema::File,
 }

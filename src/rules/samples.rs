@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use toml::Spanned;
+
 use super::schema::{RuleSampleDecl, SampleFile, WalSampleDecl};
 use super::{RuleBase, WalProblem};
 use crate::record::Locator;
@@ -17,6 +19,8 @@ pub struct Sample {
     pub owner: String,
     /// What it shows, or which it is.
     pub name: String,
+    /// Where it stands, as `FILE:LINE`.
+    pub place: String,
     /// Files by path.
     pub files: BTreeMap<String, String>,
     /// Problems of WALs, each with its node.
@@ -43,7 +47,7 @@ pub enum SampleKind {
 /// All samples of a base.
 pub fn samples(base: &RuleBase) -> Vec<Sample> {
     let mut all = Vec::new();
-    for signal in &base.declared.signal {
+    for (at, signal) in base.declared.signal.iter().enumerate() {
         let compiled = base.signals.index(signal.id.get_ref());
         let formats = compiled.map(|index| &base.signals.signal(index).formats);
         // A file's name says nothing of its format, but names the node; that of a table names the table.
@@ -52,10 +56,11 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
             (None, Some([format])) => format.spec().sample_path.to_owned(),
             (None, _) => "node.log".to_owned(),
         };
-        let sample = |name: String, line: &str, kind: SampleKind| Sample {
+        let sample = |name: String, line: &Spanned<String>, kind: SampleKind| Sample {
             owner: signal.id.get_ref().clone(),
             name,
-            files: [(path.clone(), format!("{}\n", line.trim_end()))].into(),
+            place: base.places.in_signal(at, &line.span()),
+            files: [(path.clone(), format!("{}\n", line.get_ref().trim_end()))].into(),
             wal: Vec::new(),
             follows_from: None,
             kind,
@@ -75,17 +80,15 @@ pub fn samples(base: &RuleBase) -> Vec<Sample> {
             ));
         }
     }
-    for rule in &base.declared.rule {
-        all.extend(
-            rule.sample
-                .iter()
-                .map(|given| rule_sample(rule.id.get_ref(), given)),
-        );
+    for (at, rule) in base.declared.rule.iter().enumerate() {
+        let place = |given: &RuleSampleDecl| base.places.in_rule(at, &given.name.span());
+        let samples = rule.sample.iter();
+        all.extend(samples.map(|given| rule_sample(rule.id.get_ref(), given, place(given))));
     }
     all
 }
 
-fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
+fn rule_sample(owner: &str, given: &RuleSampleDecl, place: String) -> Sample {
     let files = given
         .files
         .iter()
@@ -93,7 +96,8 @@ fn rule_sample(owner: &str, given: &RuleSampleDecl) -> Sample {
     let kind = given.fires.map_or(SampleKind::Silent, SampleKind::Fires);
     Sample {
         owner: owner.to_owned(),
-        name: given.name.clone(),
+        name: given.name.get_ref().clone(),
+        place,
         files: files.collect(),
         wal: given.wal.iter().map(wal_problem).collect(),
         follows_from: given.follows_from.as_ref().map(|rules| {

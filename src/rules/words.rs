@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use toml::Spanned;
+
 /// Servers that a title names: the finding lists them all, and a title is one sentence.
 const NAMES_MAX: usize = 6;
 
@@ -33,6 +35,12 @@ impl Words<'_> {
         }
         out.push_str(&self.names(rest));
         out
+    }
+
+    /// The same for each of several texts.
+    pub(super) fn fill_all(&self, templates: &[Spanned<String>]) -> Vec<String> {
+        let texts = templates.iter().map(|it| self.fill(it.get_ref()));
+        texts.collect()
     }
 
     /// Whether a part names a count that is zero.

@@ -211,6 +211,42 @@ impl Signal {
         self.loggers.iter().map(LoggerPattern::family).collect()
     }
 
+    /// Fills the fields that are derived from others.
+    pub fn derive<'a>(&'a self, values: &mut [&'a [u8]]) {
+        for derived in &self.derived {
+            let from = values[derived.from];
+            let class = derived
+                .classes
+                .iter()
+                .find(|class| class.pattern.is_match(from));
+            let value: &str = class.map_or(&derived.otherwise, |class| &class.value);
+            values[derived.field] = value.as_bytes();
+        }
+    }
+
+    /// All values that a field may have, each once; nothing where they are not known beforehand.
+    pub fn values_of(&self, field: usize) -> Option<Vec<&str>> {
+        if self.is_taken(field) {
+            return None;
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for derived in self.derived.iter().filter(|it| it.field == field) {
+            let classes = derived.classes.iter().map(|class| class.value.as_str());
+            for value in classes.chain([derived.otherwise.as_str()]) {
+                if !known.contains(&value) {
+                    known.push(value);
+                }
+            }
+        }
+        (!known.is_empty()).then_some(known)
+    }
+
+    /// Whether a field comes from another record.
+    pub fn is_taken(&self, field: usize) -> bool {
+        let context = self.context.iter().flat_map(|context| &context.take);
+        context.into_iter().any(|(_, to)| *to == field)
+    }
+
     /// The index of a field by name.
     pub fn field(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)

@@ -15,6 +15,13 @@ pub struct Check {
     pub text: String,
 }
 
+/// The part of a text up to its first colon, if that stands in what a head has before the message.
+fn in_logger<'t>(text: &'t str, logger: &[u8]) -> Option<&'t str> {
+    let head = text.split(": ").next().unwrap_or(text).trim();
+    let stands = !head.is_empty() && memchr::memmem::find(logger, head.as_bytes()).is_some();
+    stands.then_some(head)
+}
+
 /// The checks of a row's cells, up to the first that fails.
 fn row_checks(row: &RowPattern, message: &[u8]) -> Vec<Check> {
     let failed = row.failed(message);
@@ -74,6 +81,63 @@ impl Signal {
             });
         }
         checks
+    }
+
+    /// The values of the fields of a record that is the signal, in their order, as far as the record itself has them.
+    pub fn values(&self, format: Format, subject: Subject<'_, '_>) -> Option<Vec<String>> {
+        let servers = subject.servers(format);
+        let (text, spans) = match (&self.row, &servers) {
+            (Some(row), _) => (subject.record.message, row.fields(subject.record.message)?),
+            (None, _) if self.templates.is_empty() => (&b""[..], [Span::default(); FIELDS_MAX]),
+            (None, Some(record)) => {
+                let whole = record.message;
+                let (_, spans) = self.fitting(
+                    format,
+                    Subject {
+                        record,
+                        whole,
+                        ..subject
+                    },
+                )?;
+                (whole, spans)
+            }
+            (None, None) => {
+                let (_, spans) = self.fitting(format, subject)?;
+                (self.searched(subject), spans)
+            }
+        };
+        let spans = spans.iter().take(self.fields.len());
+        let mut values: Vec<&[u8]> = spans.map(|span| span.of(text)).collect();
+        self.derive(&mut values);
+        let texts = values.into_iter().map(String::from_utf8_lossy);
+        Some(texts.map(std::borrow::Cow::into_owned).collect())
+    }
+
+    /// The first wording that a record fits, with its fields as spans of what is searched.
+    fn fitting(
+        &self,
+        format: Format,
+        subject: Subject<'_, '_>,
+    ) -> Option<(&Template, [Span; FIELDS_MAX])> {
+        let text = self.searched(subject);
+        let start = self.text_at(subject);
+        let mut templates = self.templates.iter().filter(|it| it.is_of(format));
+        templates.find_map(|template| {
+            let mut fields = [Span::default(); FIELDS_MAX];
+            let fits = match self.at {
+                At::Anywhere => template.match_anywhere(text, start, &mut fields),
+                At::Start | At::Exception => template.match_at(text, start, &mut fields),
+            };
+            fits.then_some((template, fields))
+        })
+    }
+
+    /// Where in the message its wordings may begin.
+    fn text_at(&self, subject: Subject<'_, '_>) -> usize {
+        match (self.at, subject.exception) {
+            (At::Exception, Some(exception)) => exception.text_at,
+            (At::Start | At::Anywhere | At::Exception, _) => 0,
+        }
     }
 
     fn check_level(&self, subject: Subject<'_, '_>) -> Option<Check> {
@@ -144,25 +208,15 @@ impl Signal {
 
     fn check_text(&self, format: Format, subject: Subject<'_, '_>) -> Check {
         let text = self.searched(subject);
-        let start = match (self.at, subject.exception) {
-            (At::Exception, Some(exception)) => exception.text_at,
-            (At::Start | At::Anywhere | At::Exception, _) => 0,
-        };
-        let templates = || self.templates.iter().filter(|it| it.is_of(format));
-        for template in templates() {
-            let mut fields = [Span::default(); FIELDS_MAX];
-            let fits = match self.at {
-                At::Anywhere => template.match_anywhere(text, start, &mut fields),
-                At::Start | At::Exception => template.match_at(text, start, &mut fields),
+        if let Some((template, fields)) = self.fitting(format, subject) {
+            return Check {
+                passed: true,
+                text: self.captured(template, text, &fields),
             };
-            if fits {
-                return Check {
-                    passed: true,
-                    text: self.captured(template, text, &fields),
-                };
-            }
         }
-        let missed = templates().map(|template| template.first_missing(text, start));
+        let start = self.text_at(subject);
+        let templates = self.templates.iter().filter(|it| it.is_of(format));
+        let missed = templates.map(|template| template.first_missing(text, start));
         // The wording that goes furthest is the one that was meant.
         let furthest = missed.max_by_key(|(matched, _)| *matched);
         let (_, missing) = furthest.unwrap_or_default();
@@ -171,9 +225,17 @@ impl Signal {
             At::Exception => " from the exception's text on",
             At::Anywhere => "",
         };
+        let head = in_logger(&missing, subject.record.logger);
+        let hint = head.map_or_else(String::new, |head| {
+            format!(
+                "; {head:?} stands in the logger, which `loggers` asks for, and the message begins after the logger's `: `"
+            )
+        });
         Check {
             passed: false,
-            text: format!("the message fits a wording{place}: {missing:?} is not where it must be"),
+            text: format!(
+                "the message fits a wording{place}: {missing:?} is not where it must be{hint}"
+            ),
         }
     }
 

@@ -6,11 +6,11 @@ use super::{FoldRules, Scanned};
 use crate::parsers::tables::{Rows, cell, known};
 use crate::record::{Locator, Record};
 use crate::scan::Entry;
+use crate::signals::TallyKind;
 use crate::signals::tally::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, ExportedName, ExportedValue, MARKS_MAX,
     NodeTally,
 };
-use crate::signals::{Signal, TallyKind};
 use crate::time::Timestamp;
 use crate::vocab::Lsn;
 
@@ -107,19 +107,6 @@ pub(super) fn count(
 fn number(value: &[u8]) -> u64 {
     let text = std::str::from_utf8(value).ok();
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-/// Fills a signal's derived fields.
-pub(super) fn derive<'a>(signal: &'a Signal, values: &mut [&'a [u8]]) {
-    for derived in &signal.derived {
-        let from = values[derived.from];
-        let class = derived
-            .classes
-            .iter()
-            .find(|class| class.pattern.is_match(from));
-        let value: &str = class.map_or(&derived.otherwise, |class| &class.value);
-        values[derived.field] = value.as_bytes();
-    }
 }
 
 /// The lines of a record after its head's.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Waiting};
 use super::count::{
-    continuation_lines, count, counter_of, derive, evidence, evidence_in_place, row_evidence,
+    continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
 };
 use super::{Scanned, Source, mask, watch};
 use crate::parsers::Format;
@@ -414,7 +414,7 @@ impl<'s> Fold<'s> {
         for (value, span) in values.iter_mut().zip(spans) {
             *value = span.of(&scanned.block.bytes);
         }
-        derive(signal, &mut values);
+        signal.derive(&mut values);
         if self.rules.start == Some(found.signal) && !suspect {
             self.started(entry);
         }

@@ -23,7 +23,11 @@ fn row(rule: &RuleDecl) -> RuleRow {
         fix_goes_in: rule.fix_goes_in.clone(),
         severity: severities.max().unwrap_or(Severity::Info),
         mechanism: rule.mechanism.trim().to_owned(),
-        not_this: rule.not_this.clone(),
+        not_this: rule
+            .not_this
+            .iter()
+            .map(|text| text.get_ref().clone())
+            .collect(),
         next_steps: rule.next_steps.clone(),
         signals,
         known: rule

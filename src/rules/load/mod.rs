@@ -1,18 +1,23 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
+mod accept;
+mod bounds;
 mod cause;
 mod clock;
 mod distinct;
 mod format;
 mod ignore;
 mod origin;
+mod plain;
 mod refer;
 mod row;
 mod rule;
 mod scope;
 mod signal;
 mod stall;
+mod title;
 
+use super::places::{Lines, Places};
 use super::schema::{ClockDecl, CodeDecl, FailureDecl, File, IgnoreDecl, StepDecl};
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
@@ -23,7 +28,8 @@ use distinct::check_distinct;
 use format::compile_formats;
 use ignore::compile_ignore;
 pub use origin::LoadError;
-use origin::{Origin, check_id, hint_for};
+use origin::{Origin, check_id};
+use plain::misread;
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
@@ -33,29 +39,31 @@ pub const BUILT_IN: &str = include_str!("../../../rules.toml");
 /// Compiles the built-in base and the files given with `--rules`, each as name and text. A declaration of a later file
 /// replaces one with the same id of an earlier file; within a file an id stands once.
 pub fn load(extra: &[(String, String)]) -> Result<RuleBase, LoadError> {
-    let mut origins = vec![Origin {
-        name: "rules.toml (built in)",
-        text: BUILT_IN,
-    }];
-    origins.extend(extra.iter().map(|(name, text)| Origin { name, text }));
-    compile(&origins)
+    compile(std::iter::once(("rules.toml (built in)", BUILT_IN)).chain(named(extra)))
 }
 
 /// Compiles the files given and nothing else: what a base costs is measured on bases of any size.
 pub fn load_alone(files: &[(String, String)]) -> Result<RuleBase, LoadError> {
-    let origins: Vec<Origin<'_>> = files
-        .iter()
-        .map(|(name, text)| Origin { name, text })
-        .collect();
-    compile(&origins)
+    compile(named(files))
 }
 
-fn compile(origins: &[Origin<'_>]) -> Result<RuleBase, LoadError> {
+fn named(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+}
+
+fn compile<'t>(files: impl Iterator<Item = (&'t str, &'t str)>) -> Result<RuleBase, LoadError> {
     let mut loader = Loader::default();
-    for origin in origins {
-        loader.take(*origin)?;
+    let mut places = Places::default();
+    for (number, (name, text)) in files.enumerate() {
+        places.files.push(Lines::new(name, text));
+        loader.take(Origin { name, text, number })?;
     }
-    loader.compile()
+    let numbers = |origins: &[Origin<'_>]| origins.iter().map(|it| it.number).collect();
+    places.signals = numbers(&loader.signal_origins);
+    places.rules = numbers(&loader.rule_origins);
+    loader.compile(places)
 }
 
 /// Declarations with the file they come from.
@@ -76,8 +84,7 @@ struct Loader<'t> {
 impl<'t> Loader<'t> {
     fn take(&mut self, origin: Origin<'t>) -> Result<(), LoadError> {
         let read: File = toml::from_str(origin.text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            origin.fault(span, error.message().trim(), hint_for(error.message()))
+            misread(origin, error.span().unwrap_or(0..0), error.message().trim())
         })?;
         check_distinct(&read, origin)?;
         for code in read.code {
@@ -177,7 +184,7 @@ impl<'t> Loader<'t> {
         }
     }
 
-    fn compile(self) -> Result<RuleBase, LoadError> {
+    fn compile(self, places: Places) -> Result<RuleBase, LoadError> {
         let formats = compile_formats(self.file.format.iter().zip(&self.format_origins))?;
         let signals = self.signals(&formats)?;
         let mut counters = Counters {
@@ -239,6 +246,7 @@ impl<'t> Loader<'t> {
             ignores,
             ignored_texts,
             environment,
+            places,
             declared: self.file,
         })
     }

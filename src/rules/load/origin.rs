@@ -32,6 +32,8 @@ const REFERENCE: &str = "every key and form is in docs/rules-format.md";
 pub(super) struct Origin<'t> {
     pub(super) name: &'t str,
     pub(super) text: &'t str,
+    /// Which of the files it is, in the order given.
+    pub(super) number: usize,
 }
 
 impl Origin<'_> {
@@ -81,16 +83,6 @@ impl Origin<'_> {
             excerpt,
             hint,
         }
-    }
-}
-
-pub(super) fn hint_for(message: &str) -> &'static str {
-    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
-        "check the spelling against the names listed"
-    } else if message.contains("missing field") {
-        "add the field to this table"
-    } else {
-        ""
     }
 }
 

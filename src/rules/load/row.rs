@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin};
 use super::signal::{field_of, nearest};
 use crate::parsers::tables::{TABLES, known};
-use crate::rules::schema::{CellDecl, OneOrMany, SignalDecl};
+use crate::rules::schema::{CellDecl, SignalDecl};
 use crate::signals::{CellTest, Field, FieldKind, Literal, RowPattern};
 
 /// What a signal asks of a row; nothing if it is no row.
@@ -65,27 +65,25 @@ pub(super) fn compile_row(
     }))
 }
 
-fn texts(given: &OneOrMany) -> Vec<String> {
-    match given {
-        OneOrMany::One(one) => vec![one.clone()],
-        OneOrMany::Many(many) => many.clone(),
-    }
-}
-
 fn cell_tests(declared: &CellDecl) -> Vec<CellTest> {
     let bounds = match declared {
-        CellDecl::Is(given) => return vec![CellTest::Is(texts(given))],
+        CellDecl::Is(given) => return vec![CellTest::Is(given.texts().to_vec())],
         CellDecl::Bounds(bounds) => bounds,
     };
     let mut tests = Vec::new();
     tests.extend(bounds.at_least.map(CellTest::AtLeast));
     tests.extend(bounds.at_most.map(CellTest::AtMost));
-    tests.extend(bounds.not.as_ref().map(|not| CellTest::IsNot(texts(not))));
+    tests.extend(
+        bounds
+            .not
+            .as_ref()
+            .map(|not| CellTest::IsNot(not.texts().to_vec())),
+    );
     tests.extend(
         bounds
             .contains
             .as_ref()
-            .map(|given| CellTest::Contains(texts(given).iter().map(Literal::new).collect())),
+            .map(|given| CellTest::Contains(given.texts().iter().map(Literal::new).collect())),
     );
     tests
 }

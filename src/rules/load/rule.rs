@@ -2,13 +2,14 @@
 
 use toml::Spanned;
 
+use super::accept::check_accepted;
 use super::cause::{check_causes, check_step};
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, signal_index};
 use super::stall::compile_stalls;
 use crate::rules::schema::{
-    BalanceDecl, CountDecl, File, OneOrMany, RuleDecl, StallDecl, StripDecl, WalCountDecl,
+    BalanceDecl, CountDecl, File, RuleDecl, StallDecl, StripDecl, WalCountDecl,
 };
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
@@ -43,11 +44,8 @@ impl Counters<'_> {
         let mut filters = Vec::new();
         for (name, accepted) in &declared.filters {
             let field = field_index(&self.signals[usize::from(signal)], name, origin)?;
-            let accepted = match accepted {
-                OneOrMany::One(one) => vec![one.clone()],
-                OneOrMany::Many(many) => many.clone(),
-            };
-            filters.push((field, accepted));
+            check_accepted(&self.signals[usize::from(signal)], field, accepted, origin)?;
+            filters.push((field, accepted.get_ref().texts().to_vec()));
         }
         let sum = declared.sum.as_ref();
         let sum = sum
@@ -200,6 +198,9 @@ pub(super) fn compile_rule(
             accuses: verdict.accuses.unwrap_or(declared.accuses),
             title: verdict.title.get_ref().clone(),
         });
+    }
+    for text in declared.not_excluded.iter().chain(&declared.not_this) {
+        scope.check_words(text)?;
     }
     scope.check_references()?;
     if verdicts.last().is_none_or(|verdict| verdict.when.is_some()) {

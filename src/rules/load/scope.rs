@@ -54,6 +54,7 @@ impl RuleScope<'_, '_> {
 
     /// Compiles a condition: one kind of test, with the bounds that belong to it.
     pub(super) fn condition(&mut self, declared: &ConditionDecl) -> Result<Condition, LoadError> {
+        self.check_condition(declared)?;
         let mut list = |parts: &[ConditionDecl]| -> Result<Vec<Condition>, LoadError> {
             parts.iter().map(|part| self.condition(part)).collect()
         };
@@ -63,32 +64,10 @@ impl RuleScope<'_, '_> {
             none,
             count,
             share,
-            stall,
-            together,
             alone,
-            sequence,
-            silence,
             observable,
             ..
         } = declared;
-        let kinds = [
-            all.is_some(),
-            any.is_some(),
-            none.is_some(),
-            count.is_some(),
-            share.is_some(),
-            stall.is_some(),
-        ];
-        let more = [
-            together.is_some(),
-            alone.is_some(),
-            sequence.is_some(),
-            silence.is_some(),
-            observable.is_some(),
-        ];
-        if kinds.iter().chain(&more).filter(|set| **set).count() != 1 {
-            return Err(self.not_one_kind());
-        }
         if let Some(parts) = all {
             return Ok(Condition::All(list(parts)?));
         }
@@ -117,7 +96,7 @@ impl RuleScope<'_, '_> {
         self.time_test(declared).map(Condition::Time)
     }
 
-    fn not_one_kind(&self) -> LoadError {
+    pub(super) fn not_one_kind(&self) -> LoadError {
         let message = format!(
             "a condition of the rule {} has none or several kinds",
             self.declared.id.get_ref()
@@ -263,7 +242,9 @@ impl RuleScope<'_, '_> {
         lasting: &Spanned<String>,
         then: &Spanned<String>,
     ) -> Result<TimeTest, LoadError> {
-        let lasting = duration(self.origin, lasting)?;
+        let written = lasting;
+        let lasting = duration(self.origin, written)?;
+        self.check_silence(lasting, written)?;
         let within = self.within(declared, then)?;
         let counter = self.stamped(then)?;
         let then = self.counters.timed(counter);
@@ -326,34 +307,5 @@ impl RuleScope<'_, '_> {
                 ))
             }
         }
-    }
-
-    /// Checks the names between braces of a title.
-    pub(super) fn check_words(&self, title: &Spanned<String>) -> Result<(), LoadError> {
-        for part in title.get_ref().split('{').skip(1) {
-            let name = part.split(['}', '|']).next().unwrap_or_default();
-            let known = matches!(name, "nodes" | "reporters" | "accused")
-                || self.counts.iter().any(|(count, _)| count == name)
-                || self.declared.shares.contains_key(name)
-                || self.declared.facts.contains_key(name);
-            if !known {
-                let counts: Vec<&str> = self
-                    .counts
-                    .iter()
-                    .map(|(name, _)| name.as_str())
-                    .chain(self.declared.shares.keys().map(String::as_str))
-                    .collect();
-                let hint = format!(
-                    "expected nodes, reporters, accused, or one of {}",
-                    counts.join(", ")
-                );
-                return Err(self.origin.fault(
-                    title.span(),
-                    format!("the title names {name:?}, which the rule does not count"),
-                    hint,
-                ));
-            }
-        }
-        Ok(())
     }
 }

@@ -16,6 +16,7 @@ mod sample;
 mod signal;
 mod step;
 mod strip;
+mod value;
 
 pub use balance::{BalanceDecl, SideDecl};
 pub use clock::ClockDecl;
@@ -28,6 +29,7 @@ pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use signal::{ContextDecl, DerivedDecl, DialectDecl, SignalDecl};
 pub use step::StepDecl;
 pub use strip::{StripDecl, StripRowDecl};
+pub use value::OneOrMany;
 
 use crate::layout::{ProblemKind, Severity as Harm};
 use crate::vocab::{Confidence, EngineModel, Severity};
@@ -167,7 +169,7 @@ pub struct CountDecl {
     pub sum: Option<Spanned<String>>,
     /// Field and accepted value or values.
     #[serde(default, rename = "where")]
-    pub filters: BTreeMap<Spanned<String>, OneOrMany>,
+    pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.
@@ -181,35 +183,30 @@ pub struct WalCountDecl {
     pub severity: Option<Harm>,
 }
 
-/// A value or several.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// One.
-    One(String),
-    /// Several, any of which is accepted.
-    Many(Vec<String>),
-}
-
 /// A condition; exactly one of its keys is set.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ConditionDecl {
     /// All of these hold.
+    #[serde(default, deserialize_with = "value::parts")]
     pub all: Option<Vec<ConditionDecl>>,
     /// Any of these holds.
+    #[serde(default, deserialize_with = "value::parts")]
     pub any: Option<Vec<ConditionDecl>>,
     /// None of these holds.
+    #[serde(default, deserialize_with = "value::parts")]
     pub none: Option<Vec<ConditionDecl>>,
     /// A named count lies within bounds.
     pub count: Option<Spanned<String>>,
     /// With `count`: at least so many.
+    #[serde(default, deserialize_with = "value::at_least")]
     pub at_least: Option<u64>,
     /// With `count`: at most so many; where the signal cannot be observed, this does not hold.
     pub at_most: Option<u64>,
     /// With `count` and `at-least`: within a sliding window on one node.
     pub within: Option<Spanned<String>>,
     /// With `count` and `at-least`: on at least so many nodes, `1` by default with `within`; else over all.
+    #[serde(default, deserialize_with = "value::at_least")]
     pub on_nodes: Option<u64>,
     /// A named stall lasted: with `at-least` repetitions, over at least `lasting`.
     pub stall: Option<Spanned<String>>,
@@ -218,6 +215,7 @@ pub struct ConditionDecl {
     /// On every node, at least two, a count occurs within `within` of the others' occurrences.
     pub together: Option<Spanned<String>>,
     /// One node alone has any of these counts, while another one's log, which has none, covers its first occurrence.
+    #[serde(default, deserialize_with = "value::parts")]
     pub alone: Option<Vec<Spanned<String>>>,
     /// These counts occur in this order within `within`, each at or after the one before.
     pub sequence: Option<Vec<Spanned<String>>>,
@@ -234,8 +232,10 @@ pub struct ConditionDecl {
     /// With `share`: the counts that make up the whole.
     pub of: Option<Vec<Spanned<String>>>,
     /// With `share`: at least this.
+    #[serde(default, deserialize_with = "value::share")]
     pub share_at_least: Option<f64>,
     /// With `share`: below this.
+    #[serde(default, deserialize_with = "value::share")]
     pub share_below: Option<f64>,
     /// A named count's signal could have been observed on every node.
     pub observable: Option<Spanned<String>>,
@@ -294,10 +294,10 @@ pub struct RuleDecl {
     pub mechanism: String,
     /// What the evidence does not rule out.
     #[serde(default)]
-    pub not_excluded: Vec<String>,
+    pub not_excluded: Vec<Spanned<String>>,
     /// What it is not.
     #[serde(default)]
-    pub not_this: Vec<String>,
+    pub not_this: Vec<Spanned<String>>,
     /// What to do next.
     #[serde(default)]
     pub next_steps: Vec<String>,

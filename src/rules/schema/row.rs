@@ -5,8 +5,7 @@ use serde::Deserialize;
 use super::OneOrMany;
 
 /// What a cell must be: a value, one of several, or within bounds.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub enum CellDecl {
     /// This value, or one of these.
     Is(OneOrMany),

@@ -13,7 +13,7 @@ use crate::vocab::Severity;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SampleDecl {
     /// The line, or lines.
-    pub line: String,
+    pub line: Spanned<String>,
     /// Fields and their values.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub struct SampleDecl {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RuleSampleDecl {
     /// What it shows.
-    pub name: String,
+    pub name: Spanned<String>,
     /// The severity of the finding it must give; none: the rule is silent.
     pub fires: Option<Severity>,
     /// Log files by path.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{CellDecl, SampleDecl};
+use super::{CellDecl, SampleDecl, value};
 use crate::signals::{At, Direction};
 use crate::vocab::{Level, MarkKind};
 
@@ -20,19 +20,19 @@ pub struct SignalDecl {
     /// The format of its records; `clickhouse` unless said.
     pub format: Option<Spanned<String>>,
     /// The levels it may be logged at; all unless said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "value::filled")]
     pub levels: Vec<Level>,
     /// The loggers it comes from, `*` at either end stands for anything.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "value::loggers")]
     pub loggers: Vec<String>,
     /// Instead of one format: those in any of which its records may stand.
     #[serde(default)]
     pub formats: Vec<Spanned<String>>,
     /// Loggers whose records only quote it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "value::loggers")]
     pub not_loggers: Vec<String>,
     /// The codes its exception may carry.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "value::filled")]
     pub codes: Vec<u32>,
     /// Where a template begins; `anywhere` unless said.
     pub at: Option<At>,
@@ -77,7 +77,7 @@ pub struct SignalDecl {
     pub samples: Vec<SampleDecl>,
     /// Lines that are not it.
     #[serde(default)]
-    pub not: Vec<String>,
+    pub not: Vec<Spanned<String>>,
     /// Instead of a format: the system table whose rows it is.
     pub table: Option<Spanned<String>>,
     /// What the cells of a row must be, by column.

@@ -2,6 +2,7 @@
 
 mod asked;
 mod diff;
+mod faults;
 mod kept;
 mod outputs;
 mod rules;

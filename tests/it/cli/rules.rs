@@ -231,7 +231,7 @@ fn a_rules_file_cannot_command_a_terminal() {
         "[[signal]]\nid = \"mine\"\nwhat = \"\\u001b[31mred\\u202e\"\ntemplates = [\"abcdef\"]\n\
          [[rule]]\nid = \"evil\"\ntitle = \"\\u001b]0;x\\u0007\"\ncategory = \"\\u009b31m\"\nwhen = { count = \"a\", at-least = 1 }\n\
          mechanism = \"one\\n\\u001b[2J\"\ncounts.a = { signal = \"mine\" }\n\
-         [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"\\u001b[1m\"\n\
+         [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"\\u001b[1m]\"\n\
          [[rule.sample]]\nname = \"\\u001b[5m\"\nfires = \"low\"\n\
          [rule.sample.files.\"n1/clickhouse-server.log\"]\ntext = \"2026.09.01 10:00:00.000000 [ 1 ] {} <Debug> a: b\\n\"\n",
     );

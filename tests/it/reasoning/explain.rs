@@ -221,3 +221,68 @@ fn explain_asks_only_what_can_be_answered() {
         assert!(!ran.err.is_empty());
     }
 }
+
+/// `explain asked FILE:1` of one Error record, by a rule on a signal with a derived field.
+fn explain_one(signal: &str, counts: &str, logger: &str, message: &str) -> String {
+    let record = crate::product::record("10:00:00.000000", "Error", logger, message);
+    let folder = Folder::with("n1/clickhouse-server.log", record);
+    let rules = format!(
+        "[[signal]]\nid = \"mine\"\nwhat = \"w\"\n{signal}\n\
+         derived = [{{ field = \"kind\", from = \"what\", classes = [[\"schema\", \"^table\"]] }}]\n\
+         [[rule]]\nid = \"asked\"\ntitle = \"t\"\ncategory = \"c\"\nmechanism = \"m\"\n{counts}\n\
+         when = {{ count = \"a\", at-least = 1 }}\n\
+         [[rule.verdict]]\nseverity = \"low\"\nconfidence = \"certain\"\ntitle = \"t\"\n"
+    );
+    let rules = folder.put("mine.toml", rules);
+    let line = format!("{}/n1/clickhouse-server.log:1", folder.path().display());
+    let ran = casdiag(&[
+        "explain",
+        "asked",
+        &line,
+        "--rules",
+        rules.to_str().unwrap(),
+    ]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.out
+}
+
+#[test]
+fn a_count_whose_where_does_not_hold_is_told_with_the_records_value() {
+    let signal = "templates = [\"change of {what:word} failed\"]";
+    let schema = "counts.a = { signal = \"mine\", where = { kind = \"schema\" } }\n";
+    let other = "counts.b = { signal = \"mine\", where = { kind = [\"other\"] } }\n";
+    let alone = explain_one(signal, schema, "l", "change of column failed");
+    assert!(alone.contains("  not as mine\n"), "{alone}");
+    let failed = "      failed where kind is schema: the record's is \"other\" (count a)\n";
+    assert!(alone.contains(failed), "{alone}");
+    let held = explain_one(signal, schema, "l", "change of table failed");
+    assert!(held.contains("  yes, as mine\n"), "{held}");
+    assert!(
+        held.contains("      passed where kind is schema: the record's is \"schema\" (count a)\n"),
+        "{held}"
+    );
+    // What one count leaves out another one may take.
+    let both = explain_one(
+        signal,
+        &(schema.to_owned() + other),
+        "l",
+        "change of column failed",
+    );
+    assert!(both.contains("  yes, as mine\n"), "{both}");
+    let left = "      left out by where kind is schema: the record's is \"other\" (count a)\n";
+    assert!(both.contains(left), "{both}");
+}
+
+#[test]
+fn a_wording_that_asks_for_the_loggers_text_is_told_so() {
+    let counts = "counts.a = { signal = \"mine\" }\n";
+    let signal = "templates = [\" (Changer): change of {what:word} failed\"]";
+    let text = explain_one(signal, counts, "q.s (Changer)", "change of x failed");
+    let missing = "is not where it must be; \"(Changer)\" stands in the logger, which `loggers` asks for, and the message begins after the logger's `: `";
+    assert!(text.contains(missing), "{text}");
+    let elsewhere = explain_one(signal, counts, "q.s", "change of x failed");
+    assert!(
+        elsewhere.contains("is not where it must be\n"),
+        "{elsewhere}"
+    );
+}
