@@ -130,7 +130,7 @@ mod tests {
             ),
             (
                 "DDLWorker: Processing task query-0000000001 (query: SELECT 'x')",
-                "Processing task query-0000000001 (query: ",
+                "Processing task query-0000000001 ",
             ),
             ("a: (from b) is kept", "(from b) is kept"),
             ("executeQuery: (internal) SELECT 'x'", "(internal"),
