@@ -99,9 +99,11 @@ pub fn nested<'r>(
         from = after;
     }
     for lines in further {
+        // Asked once for all codes of these lines: a hostile record has very many.
+        let query = LazyCell::new(|| IN_QUERY.find(lines));
         from = 0;
         while let Some((at, code, after)) = next_code(lines, from) {
-            if quoted.is_some() || IN_QUERY.find(&lines[..at]).is_some() {
+            if quoted.is_some() || query.is_some_and(|query| query <= at) {
                 return;
             }
             once(code);
