@@ -55,19 +55,10 @@ impl Origin<'_> {
         let line_text = self.text[line_at..].lines().next().unwrap_or_default();
         let line = self.line_of(&span);
         let column = before[line_at..].chars().count() + 1;
-        let width = span
-            .len()
-            .min(line_text.len().saturating_sub(start - line_at))
-            .max(1);
+        let (shown, caret) = shown(line_text, start - line_at, span.len());
         let gutter = line.to_string();
-        let excerpt = format!(
-            "{gutter} | {line_text}\n{:g$} | {:c$}{}\n",
-            "",
-            "",
-            "^".repeat(width),
-            g = gutter.len(),
-            c = column - 1
-        );
+        let blank = " ".repeat(gutter.len());
+        let excerpt = format!("{gutter} | {shown}\n{blank} | {caret}\n");
         let hint = hint.into();
         let hint = if hint.is_empty() {
             REFERENCE.to_owned()
@@ -84,6 +75,31 @@ impl Origin<'_> {
             hint,
         }
     }
+}
+
+/// How many characters of a line are shown before a fault, and from it on.
+const SHOWN: (usize, usize) = (60, 60);
+
+/// What is shown of a line with a fault of so many bytes at a byte, and the carets below.
+fn shown(line: &str, at: usize, length: usize) -> (String, String) {
+    let at = line.floor_char_boundary(at);
+    let end = line.ceil_char_boundary(at.saturating_add(length).min(line.len()));
+    let (before, behind) = line.split_at(at);
+    let skipped = before.chars().count().saturating_sub(SHOWN.0);
+    let mark = if skipped > 0 { "…" } else { "" };
+    let before = format!("{mark}{}", before.chars().skip(skipped).collect::<String>());
+    let mark = if behind.chars().count() > SHOWN.1 {
+        "…"
+    } else {
+        ""
+    };
+    let behind: String = behind.chars().take(SHOWN.1).collect();
+    let carets = line[at..end].chars().count().clamp(1, SHOWN.1);
+    let blank = " ".repeat(before.chars().count());
+    (
+        format!("{before}{behind}{mark}"),
+        format!("{blank}{}", "^".repeat(carets)),
+    )
 }
 
 pub(super) fn check_id(origin: Origin<'_>, id: &Spanned<String>) -> Result<(), LoadError> {
@@ -124,4 +140,19 @@ pub(super) fn duration(origin: Origin<'_>, text: &Spanned<String>) -> Result<i64
                 "write a number and a unit: 500ms, 10s, 5m or 1h",
             )
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_shown_around_its_fault() {
+        let line = format!("{}here{}", "ä".repeat(5_000), "z".repeat(5_000));
+        let (text, caret) = shown(&line, 10_000, 4);
+        assert_eq!(text, format!("…{}here{}…", "ä".repeat(60), "z".repeat(56)));
+        assert_eq!(caret, format!("{}^^^^", " ".repeat(61)));
+        assert_eq!(shown("a = é", 4, 2), ("a = é".into(), "    ^".into()));
+        assert_eq!(shown("a", 1, 9), ("a".into(), " ^".into()));
+    }
 }
