@@ -1,6 +1,6 @@
 //! What a source answers to a confirm, and what its receiver makes of that.
 
-use casdiag::engine::cas::{EntryKind, Outcome, Owned, Step, What, Why};
+use casdiag::engine::cas::{EntryKind, Out, Outcome, Owned, Step, What, Why};
 
 use super::{PART, Pair, RECEIVER, SOURCE, is_confirm, is_confirmed};
 
@@ -20,7 +20,7 @@ fn asked_when_gone(variant: &str, evicts: bool) -> Pair {
     pair.keep(is_confirm);
     pair.drop_at_source();
     if evicts {
-        pair.world.evict(SOURCE, &mut Default::default());
+        pair.world.evict(SOURCE, &mut Out::default());
         assert!(!pair.world.lanes[SOURCE].resident);
     }
     pair.release();
@@ -106,17 +106,16 @@ fn no_fix_takes_bytes_when_the_answer_is_lost() {
 /// Fix E: the source looks again for a while, and then says what it can.
 #[test]
 fn a_source_waits_for_its_lane_and_not_for_ever() {
-    let looks = |it: Step| is_confirm(it);
     let mut pair = asked_while_busy("v1+E");
     assert_eq!(pair.told(What::Unknown), 0);
     pair.release();
-    pair.wake(looks);
+    pair.wake(is_confirm);
     assert_eq!(pair.told(What::Unknown), 0);
     assert!(pair.arrived(PART));
     let mut pair = asked_while_busy("v1+E");
     // Half a second, in steps that are not shorter than a millisecond.
     for _ in 0..500 {
-        pair.wake(looks);
+        pair.wake(is_confirm);
     }
     assert_eq!(pair.reasons(What::Unknown), [Why::TableBusy]);
     pair.assert_failed(What::Refused);
