@@ -22,6 +22,7 @@ use super::schema::{ClockDecl, CodeDecl, FailureDecl, File, IgnoreDecl, StepDecl
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
+use crate::signals::tally::Uses;
 use crate::signals::{Literal, Signal, SignalSet};
 use clock::compile_clocks;
 use distinct::check_distinct;
@@ -214,14 +215,9 @@ impl<'t> Loader<'t> {
             strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
         let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
-        let mut counters_of = vec![Vec::new(); signals.len()];
-        for (at, counter) in counters.iter().enumerate() {
-            if let Some(signal) = counter.signal {
-                counters_of[usize::from(signal)].push(at);
-            }
-        }
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
+        let uses = Uses::of_all(signals.len(), &counters, &stalls, &paired);
         let environment = self.environment(&signals)?;
         let (ignores, ignored_texts) = self.ignores()?;
         Ok(RuleBase {
@@ -235,7 +231,7 @@ impl<'t> Loader<'t> {
             formats,
             signals: SignalSet::new(signals),
             counters,
-            counters_of,
+            uses,
             wal_counts,
             stalls,
             paired,
