@@ -18,6 +18,9 @@ const SOURCE: usize = 0;
 const RECEIVER: usize = 1;
 const PART: usize = 0;
 
+/// Whether a step is the one that a test waits for.
+type Next = fn(Step) -> bool;
+
 /// Two servers and what is under way between them.
 struct Pair {
     world: World,
@@ -55,9 +58,10 @@ impl Pair {
 
     fn take(&mut self, out: Out) {
         for (delay, step) in out.later {
-            match delay {
-                Delay::Exact(_) | Delay::Backoff(..) => self.later.push(step),
-                _ => self.coming.push_back(step),
+            if matches!(delay, Delay::Exact(_) | Delay::Backoff(..)) {
+                self.later.push(step);
+            } else {
+                self.coming.push_back(step);
             }
         }
         self.notes.extend(out.notes);
@@ -115,14 +119,14 @@ impl Pair {
     }
 
     /// Everything goes well until this is next.
-    fn until(&mut self, is_next: fn(Step) -> bool) {
+    fn until(&mut self, is_next: Next) {
         while !is_next(*self.coming.front().expect("it never comes")) {
             self.next(Outcome::Done);
         }
     }
 
     /// Keeps all of this back, whatever else happens.
-    fn keep(&mut self, is_kept: fn(Step) -> bool) {
+    fn keep(&mut self, is_kept: Next) {
         let coming = self.coming.drain(..);
         let (kept, coming): (Vec<Step>, Vec<Step>) = coming.partition(|it| is_kept(*it));
         self.coming.extend(coming);
@@ -136,7 +140,7 @@ impl Pair {
     }
 
     /// The time comes for what waits for one, if it is this.
-    fn wake(&mut self, is_due: fn(Step) -> bool) {
+    fn wake(&mut self, is_due: Next) {
         let later = self.later.drain(..);
         let (due, later): (Vec<Step>, Vec<Step>) = later.partition(|it| is_due(*it));
         self.later = later;
@@ -266,7 +270,7 @@ fn a_relink_is_offered_staged_proven_and_promoted_by_two_appends() {
 /// Whatever is lost on the way, the attempt ends with its reason and without a trace, and the next one succeeds.
 #[test]
 fn a_message_that_is_lost_ends_the_attempt() {
-    let cases: [(fn(Step) -> bool, bool, What); 6] = [
+    let cases: [(Next, bool, What); 6] = [
         (is_offer, false, What::Unreachable),
         (is_offered, false, What::Unreachable),
         (is_confirm, false, What::ConfirmLost),
@@ -296,7 +300,7 @@ fn a_message_that_is_lost_ends_the_attempt() {
 /// A server that is down is not reached, and says nothing.
 #[test]
 fn a_source_that_is_down_ends_the_attempt() {
-    let cases: [(fn(Step) -> bool, bool, What); 4] = [
+    let cases: [(Next, bool, What); 4] = [
         (is_offer, false, What::Unreachable),
         (is_confirm, false, What::ConfirmLost),
         (is_bytes_asked, true, What::Unreachable),

@@ -2,7 +2,9 @@
 
 use casdiag::engine::cas::{Blob, EntryKind, Held, Outcome, Owned, Step, What};
 
-use super::{PART, Pair, SOURCE, is_append, is_bytes_asked, is_confirm, is_confirmed, is_offer};
+use super::{
+    Next, PART, Pair, SOURCE, is_append, is_bytes_asked, is_confirm, is_confirmed, is_offer,
+};
 
 /// An exchange that is about to promote: everything before went well.
 fn proven() -> Pair {
@@ -104,7 +106,7 @@ fn a_dropped_fetch_leaves_no_reference() {
         pair.until(is_append);
         pair
     };
-    let asking = |is_next: fn(Step) -> bool| {
+    let asking = |is_next: Next| {
         let mut pair = Pair::new("v1");
         pair.until(is_next);
         pair
