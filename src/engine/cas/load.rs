@@ -276,9 +276,13 @@ impl Run<'_> {
             return;
         }
         if let Some(current) = self.tables.current.get_mut(table) {
-            current.extend(job.first..job.first + job.count);
             let parts = &self.world.parts;
-            current.sort_by_key(|it| parts.get(*it).map(|it| it.blocks));
+            let blocks = |part: PartId| parts.get(part).map(|it| it.blocks);
+            for part in job.first..job.first + job.count {
+                // Nearly always the end: to sort them all again would cost a long run most of its time.
+                let place = current.partition_point(|it| blocks(*it) <= blocks(part));
+                current.insert(place, part);
+            }
         }
         let kind = match job.kind {
             LoadKind::Attach => EntryKind::Replace,

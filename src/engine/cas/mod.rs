@@ -43,7 +43,7 @@ pub use ledger::{Act, Answer, BATCH_MAX, Item, Lane, LaneState, Owned, Stream, W
 pub use logs::{Logs, host};
 pub use names::{Manifest, NONE, NodeId, Note, PartId, PartInfo, TableId, What};
 pub use replica::{Breaker, Entry, EntryKind, Held, Node, backoff_ms};
-pub use run::{Run, Sink};
+pub use run::{Most, Run, Sink};
 pub use scenario::{
     Act as OperatorAct, Deed, Fault, Handlers, Latencies, Load, LoadKind, Scenario, ScenarioError,
 };

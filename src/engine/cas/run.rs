@@ -35,11 +35,29 @@ pub(super) enum Event {
     Select,
 }
 
-/// Events of a run at most, unless a soak counts its own operations: some minutes.
+/// Events of a run at most: some minutes.
 const EVENTS_MAX: u64 = 50_000_000;
 
 /// Parts, each of which every server keeps something of: a gigabyte.
 const PARTS_MAX: usize = 1_000_000;
+
+/// What a run keeps at most, unless a soak counts its own operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Events.
+    pub events: u64,
+    /// Parts.
+    pub parts: usize,
+}
+
+impl Default for Most {
+    fn default() -> Self {
+        Self {
+            events: EVENTS_MAX,
+            parts: PARTS_MAX,
+        }
+    }
+}
 
 /// How often the harness of a soak with faults asks every server something.
 const SELECT: Micros = 2 * SECOND;
@@ -55,6 +73,8 @@ pub struct Run<'a> {
     pub tally: Tally,
     /// Whether it was ended before its time because more happened than a run keeps.
     pub is_cut: bool,
+    /// When that is.
+    pub most: Most,
     pub(super) scenario: Scenario,
     pub(super) schedule: Schedule<Event>,
     pub(super) load_streams: BTreeMap<(usize, usize), Stream>,
@@ -87,6 +107,7 @@ impl<'a> Run<'a> {
             world: World::new(setup),
             tally: Tally::new(scenario.nodes),
             is_cut: false,
+            most: Most::default(),
             tables: Tables::new(scenario.tables),
             scenario: scenario.clone(),
             schedule: Schedule::default(),
@@ -153,7 +174,8 @@ impl<'a> Run<'a> {
                 return;
             };
             self.happen(event);
-            let is_full = self.events() >= EVENTS_MAX || self.world.parts.len() >= PARTS_MAX;
+            let Most { events, parts } = self.most;
+            let is_full = self.events() >= events || self.world.parts.len() >= parts;
             self.is_cut = is_bounded && is_full;
         }
     }

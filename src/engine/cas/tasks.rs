@@ -1,11 +1,11 @@
 //! Tasks: an entry of the queue takes a place in a pool and begins.
 
-use super::ledger::Answer;
+use super::ledger::{Act, Answer, Item};
 use super::names::Manifest;
 use super::names::{NodeId, Note, PartId, What};
 use super::replica::{Breaker, Entry, EntryKind};
 use super::variant::Fix;
-use super::world::{Delay, Out, Step, Ticket, World};
+use super::world::{Delay, Out, Step, Ticket, Waiter, World};
 
 /// How long an entry waits for parts that are still in the queue or at work.
 const SOURCES_LOOK_US: u64 = 1_000_000;
@@ -81,7 +81,7 @@ impl World {
                 self.outdate(node, part, out);
             }
         }
-        let mut sources = Vec::new();
+        let mut dropped = Vec::new();
         if let Some(it) = self.nodes.get_mut(node) {
             let parts = &self.parts;
             let is_dropped = |entry: &Entry| {
@@ -96,15 +96,38 @@ impl World {
             for slot in slots {
                 let stale = slot.filter(|task| !queue.contains_key(&task.entry));
                 if let Some(task) = stale {
-                    if task.stage == Stage::Bytes {
-                        sources.push(task.source);
-                    }
+                    dropped.push(task);
                     *slot = None;
                 }
             }
         }
-        for source in sources {
-            self.handler_free(source, out);
+        for task in dropped {
+            if task.stage == Stage::Bytes {
+                self.handler_free(task.source, out);
+            }
+            self.abandon(node, task, out);
+        }
+    }
+
+    /// The reference goes away that a task has staged and that no append of it is about to touch: the answer to such an
+    /// append finds out by itself that nobody waits for it.
+    fn abandon(&mut self, node: NodeId, task: Task, out: &mut Out) {
+        let table = self.parts.get(task.part).map_or(0, |it| it.table);
+        let lane = self.setup.lane(node, table);
+        let owners = self.lanes.get(lane).map(|it| &it.stream.owners);
+        let owned = owners.and_then(|it| it.get(&task.part));
+        let is_staged = owned.is_some_and(|it| it.staged.is_some());
+        let appends = matches!(
+            task.stage,
+            Stage::Staging | Stage::Promoting | Stage::Aborting
+        );
+        if is_staged && !appends {
+            let item = Item {
+                part: task.part,
+                act: Act::Unstage,
+                waiter: Waiter::Nobody,
+            };
+            self.submit(lane, item, out);
         }
     }
 

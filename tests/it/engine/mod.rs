@@ -1,6 +1,7 @@
 //! The reference engine: what its scenarios show, what its logs say, what a search of small worlds finds.
 
 mod again;
+mod exchange;
 mod ha;
 mod logs;
 mod promises;

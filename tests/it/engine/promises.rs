@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use casdiag::engine::cas::{Run, Scenario, Variant, Violation, fsck, shortest};
+use casdiag::engine::cas::{Note, Run, Scenario, Variant, Violation, What, World, fsck, shortest};
 use casdiag::engine::sim::Stream;
 
 /// Protocols that must keep their promises.
@@ -76,6 +76,29 @@ fn random(stream: &mut Stream) -> String {
     text
 }
 
+/// Whether a source has offered or answered that is down.
+fn is_of_a_ghost(note: &Note, world: &World) -> bool {
+    let is_answer = matches!(
+        note.what,
+        What::Offered | What::Proven | What::Unknown | What::No
+    );
+    is_answer && !world.nodes[note.node].is_up
+}
+
+/// What does not add up: a refusal has an answer that was not yes or a confirm that was lost, and a relink that was
+/// finished has been offered.
+fn books(run: &Run<'_>) -> &'static str {
+    let total = |what| run.tally.total(what, None);
+    let answered = total(What::Unknown) + total(What::No) + total(What::ConfirmLost);
+    if total(What::Refused) > answered {
+        "more refusals than answers"
+    } else if total(What::Finished) > total(What::Offered) {
+        "more finished than offered"
+    } else {
+        ""
+    }
+}
+
 #[test]
 fn random_scenarios_keep_every_promise() {
     // `scripts/engine` asks for more.
@@ -87,8 +110,17 @@ fn random_scenarios_keep_every_promise() {
         let text = random(&mut stream);
         let scenario = Scenario::read("random", &text).unwrap();
         let name = SOUND[usize::try_from(stream.below(10)).unwrap()];
-        let mut run = Run::new(&scenario, Variant::parse(name).unwrap(), seed, None);
+        let mut ghosts = 0;
+        let mut sink =
+            |_, note: &Note, world: &World| ghosts += u64::from(is_of_a_ghost(note, world));
+        let mut run = Run::new(
+            &scenario,
+            Variant::parse(name).unwrap(),
+            seed,
+            Some(&mut sink),
+        );
         run.finish();
+        let books = books(&run);
         let told = || {
             let shortest = shortest(&scenario, Variant::parse(name).unwrap(), seed);
             let mut shown = Vec::new();
@@ -105,7 +137,10 @@ fn random_scenarios_keep_every_promise() {
             told()
         );
         assert_eq!(fsck(&run.world).dangling, 0, "{}", told());
+        assert!(books.is_empty(), "{books}: {}", told());
         converged += u64::from(run.world.has_converged());
+        drop(run);
+        assert_eq!(ghosts, 0, "a server that was down spoke: seed {seed}");
     }
     // A ledger that went cold at the end stays so without a further write: the rest is that.
     assert!(converged * 10 > scenarios * 8, "{converged} of {scenarios}");

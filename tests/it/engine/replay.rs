@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use casdiag::engine::cas::{PartInfo, Scenario, What};
+use casdiag::engine::cas::{Most, PartInfo, Run, Scenario, What, summarize};
 use casdiag::engine::scenarios::BUILT_IN;
 use serde_json::Value;
 
@@ -247,6 +247,59 @@ fn a_run_leaves_its_numbers_and_a_picture() {
     assert_eq!(svg.matches("stroke-width=\"2\"").count(), 6);
     let refused = casdiag(&["replay", "stop-fetches", "--out", dir]);
     assert_eq!(refused.code, Some(2), "a folder with files is left alone");
+}
+
+#[test]
+fn a_run_that_keeps_too_much_is_cut_short_and_says_so() {
+    let scenario = scenario("threshold-below", str::to_owned);
+    let whole = run(&scenario, "v1", 1);
+    for (most, events, parts) in [
+        (
+            Most {
+                events: 1000,
+                ..Most::default()
+            },
+            1000,
+            usize::MAX,
+        ),
+        (
+            Most {
+                parts: 100,
+                ..Most::default()
+            },
+            u64::MAX,
+            100,
+        ),
+    ] {
+        let mut run = Run::new(&scenario, scenario.protocol(), 1, None);
+        run.most = most;
+        run.finish();
+        assert!(run.is_cut && !whole.is_cut);
+        // It ends with the very event that fills it.
+        assert!(run.events() == events || run.world.parts.len() == parts);
+        assert!(run.events() <= events && run.world.parts.len() <= parts);
+        assert!(run.events() < whole.events());
+        let mut text = Vec::new();
+        let summary = summarize("cut", 1, &run, None);
+        summary.write_text(&mut text).unwrap();
+        assert!(String::from_utf8(text).unwrap().contains("\nCUT SHORT: "));
+    }
+}
+
+/// A file that asks for more parts than a run keeps: what was seen is told, and the exit code is none of a whole run.
+#[test]
+fn a_scenario_that_asks_for_too_many_parts_ends_with_a_code_of_its_own() {
+    // A thousand parts each millisecond: a million are there after a second.
+    let own = "what = \"Too much.\"\nnodes = 1\nuntil-s = 60\n[[load]]\nkind = \"attach\"\nparts = 1000\nnodes = [0]\nevery = { fixed = 1_000 }\nto-s = 60\n";
+    let folder = Folder::with("mine.toml", own);
+    let path = folder.path().join("mine.toml");
+    let path = path.to_str().unwrap();
+    let ran = casdiag(&["replay", path, "--format", "json"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    let value: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(value["is_cut"], true);
+    let kept = value["promises"].as_array().unwrap();
+    assert!(kept.iter().all(|it| it["kept"] == true));
 }
 
 /// Every refusal has one answer at its source or one confirm that was lost, whatever happens.
