@@ -33,9 +33,10 @@ pub struct Exception {
 const WRAPPERS: &[&[u8]] = &[b"Poco::Exception. ", b"std::exception. "];
 /// Searches made for every record, prepared once.
 static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(CODE_MARK));
-/// What stands between a record's beginning and its exception when the exception is somebody else's.
-static ECHOES: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| ["last_exception", "last exception", "Last exception"].map(Finder::new));
+/// What stands between a record's beginning and its exception when the exception is somebody else's: the last one that there
+/// was.
+static EXCEPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("exception"));
+const ECHOES: [&[u8]; 3] = [b"last_", b"last ", b"Last "];
 const CODE_MARK: &[u8] = b"Code: ";
 
 /// The exception that `record` is; `None` if it is none, or only quotes one.
@@ -154,11 +155,14 @@ fn is_direct(prefix: &[u8]) -> bool {
 fn quotes(prefix: &[u8]) -> bool {
     let before = prefix.strip_suffix(b"Poco::Exception. ").unwrap_or(prefix);
     matches!(before.last(), Some(b'\'' | b'"' | b'`'))
-        || ECHOES.iter().any(|echo| echo.find(prefix).is_some())
+        || EXCEPTION
+            .find_iter(prefix)
+            .any(|at| ECHOES.iter().any(|last| prefix[..at].ends_with(last)))
 }
 
 /// Skips `. DB::Exception: `, `, e.displayText() = DB::Exception: `, `, e.code() = 111, ` and `, type: T, e.what() = `.
 fn text_start(message: &[u8], after_digits: usize) -> usize {
+    const PLAIN: &[u8] = b"DB::Exception: ";
     let mut at = (after_digits + 2).min(message.len());
     if let Some(rest) = message[at..].strip_prefix(b"e.code() = ") {
         let digits = rest
@@ -166,6 +170,10 @@ fn text_start(message: &[u8], after_digits: usize) -> usize {
             .take_while(|b| b.is_ascii_digit() || **b == b'-')
             .count();
         at = (message.len() - rest.len() + digits + 2).min(message.len());
+    }
+    // Nearly all exceptions of current servers.
+    if message[at..].starts_with(PLAIN) {
+        return at + PLAIN.len();
     }
     if message[at..].starts_with(b"e.displayText() = ") {
         at += b"e.displayText() = ".len();

@@ -27,7 +27,7 @@ pub(super) enum Done {
 
 /// The folds of one node.
 pub(super) struct Folding<'e> {
-    rules: FoldRules<'e>,
+    rules: &'e FoldRules<'e>,
     /// The logs to come: a piece of each, whether there is an err.log to match, and whether there are views, of full seconds.
     logs: VecDeque<(Source, bool, Option<bool>)>,
     fold: Option<(Fold<'e>, Twins)>,
@@ -40,7 +40,7 @@ pub(super) struct Folding<'e> {
 }
 
 impl<'e> Folding<'e> {
-    pub(super) fn new(rules: FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
+    pub(super) fn new(rules: &'e FoldRules<'e>, tally: NodeTally, logs: &[Log]) -> Self {
         let of = |log: &Log| {
             let mut sources = log.main.pieces.iter().chain(&log.err.pieces);
             let mut exports = log.views.iter().chain(&log.main.pieces);

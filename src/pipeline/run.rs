@@ -46,7 +46,7 @@ pub(super) fn scan(
     let fold_rules = FoldRules {
         signals: &rules.signals,
         counters: &rules.counters,
-        counters_of: &rules.counters_of,
+        uses: &rules.uses,
         stalls: &rules.stalls,
         paired: &rules.paired,
         awaited: &rules.awaited,
@@ -73,7 +73,7 @@ pub(super) fn scan(
     let mut node = |at: usize| {
         let ((run, node), logs) = by_node[at].take()?;
         let tally = fold_rules.tally(&run, &node);
-        let folding = Folding::new(fold_rules, tally, &logs);
+        let folding = Folding::new(&fold_rules, tally, &logs);
         let reader = NodeReader::new(looked, &files, progress, plan.limits, logs);
         Some((reader, NodeTask::new(at, folding)))
     };

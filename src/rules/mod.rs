@@ -43,7 +43,7 @@ pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::parsers::Format;
 use crate::scan::Families;
-use crate::signals::tally::{AwaitedSide, Counter, NodeTally, PairedSide, StallWatch};
+use crate::signals::tally::{AwaitedSide, Counter, NodeTally, PairedSide, StallWatch, Uses};
 use crate::signals::{Literal, SignalSet};
 use crate::vocab::{Confidence, Severity};
 
@@ -66,8 +66,8 @@ pub struct RuleBase {
     pub code_names: Vec<(u32, String)>,
     /// The counts that rules ask for.
     pub counters: Vec<Counter>,
-    /// The indices of the counters of each signal.
-    pub counters_of: Vec<Vec<usize>>,
+    /// What counts the records of each signal.
+    pub uses: Vec<Uses>,
     /// The counters that count problems of WALs, and which ones.
     pub wal_counts: Vec<(usize, schema::WalCountDecl)>,
     /// The stalls that rules ask for.

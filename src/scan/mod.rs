@@ -166,9 +166,9 @@ impl<'s, 'b> Pass<'s, 'b> {
             in_period: scanner.period.is_bounded(),
             wrapped_at: None,
             scan: Scan {
-                // One record in some kilobytes is noteworthy in a storm; growing from nothing copies much.
-                entries: Vec::with_capacity(bytes.len() / 4096),
-                occurrences: Vec::with_capacity(bytes.len() / 4096),
+                // One record in a kilobyte is noteworthy in a storm; growing from nothing copies much.
+                entries: Vec::with_capacity(bytes.len() / 1024),
+                occurrences: Vec::with_capacity(bytes.len() / 1024),
                 ..Scan::default()
             },
             hits: Hits::default(),

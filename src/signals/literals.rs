@@ -3,7 +3,10 @@
 //! What is searched for is a window of each text: its few bytes that are rarest in logs. Fewer bytes cost fewer
 //! instructions, and rare ones seldom stand where their text does not. Where a window stands its texts are compared.
 
+use std::sync::LazyLock;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, packed};
+use rustc_hash::FxHashMap;
 
 use super::Literal;
 
@@ -37,8 +40,8 @@ impl Literals {
     pub(super) fn new(texts: &[&[u8]]) -> Self {
         // The more windows, the likelier that one stands somewhere by chance.
         let length = match texts.len() {
-            0..=12 => 2,
-            13..=24 => 3,
+            0..=4 => 2,
+            5..=12 => 3,
             _ => 4,
         };
         let mut windows: Vec<(&[u8], Holders)> = Vec::new();
@@ -123,9 +126,59 @@ impl Search {
     }
 }
 
+/// What servers write all the time. A window that stands in it is found in very many records, and nothing with it.
+const COMMON: &[u8] = b"auto DB::StorageReplicatedMergeTree::processQueueEntry(ReplicatedMergeTreeQueue::SelectedEntryPtr)::(anonymous class)\
+    ::operator()(DB::StorageReplicatedMergeTree *) const: Code: 210. DB::Exception: Poco::Exception. Code: 1000, e.code() = 111, \
+    Connection refused (version 24.8.1.1 (official build)), Stack trace (when copying this message, always include the lines below):
+Trying to reserve 1.00 MiB using storage policy from min volume index 0
+Reserved 1.00 MiB on local disk `default`, having unreserved 100.00 GiB.
+Fetching part all_1_1_0 from default:/clickhouse/tables/1/replicas/r1
+Fetched part all_1_1_0 from default:/clickhouse/tables/1/replicas/r1
+Pulling 1 entries to queue: log-0000000001 - log-0000000001
+Pulled 1 entries to queue.
+Sending part all_1_1_0
+Renaming temporary part tmp_insert_all_1_1_0 to all_1_1_0 with tid (1, 1, 00000000-0000-0000-0000-000000000000).
+Request URI: /?endpoint=DataPartsExchange%3A%2Fclickhouse%2Ftables%2Freplicas%2Fr1&part=all_1_1_0&client_protocol_version=8&compress=false
+Done processing query
+Processed in 0.001 sec.
+(from 127.0.0.1:40000, user: default) SELECT a, b FROM c WHERE d = 1 (stage: Complete)
+List of all grants: GRANT SHOW, SELECT, INSERT, ALTER, CREATE, DROP ON *.*
+Read 1 rows, 1.00 B in 0.001 sec., 1000 rows/sec., 1.00 KiB/sec.
+Query peak memory usage: 1.00 MiB.
+Key condition: unknown
+Selected 1/1 parts by partition key, 1 parts by primary key, 1/1 marks by primary key, 1 marks to read from 1 ranges
+Spreading mark ranges among streams (default reading)
+Merging 3 parts: from all_1_1_0 to all_3_3_0 into Compact with storage Full
+Merge sorted 3 rows, containing 2 columns (2 merged, 0 gathered) in 0.001 sec., 3000 rows/sec., 1.00 KiB/sec.
+Removed 3 old parts from memory: all_1_1_0, all_2_2_0, all_3_3_0
+Will execute log entry queue-0000000001, fetch from another replica
+Connected ClickHouse client version 24.8.0, revision: 54000, user: default.
+Authenticated with global context as user default
+Flushing system log, 10 entries to flush up to offset 10
+";
+
+/// The shortest window, in bytes.
+const SHORTEST: usize = 2;
+
+/// How often each window of two, three and four bytes stands in [`COMMON`].
+static COMMON_WINDOWS: LazyLock<[FxHashMap<&'static [u8], u32>; 3]> = LazyLock::new(|| {
+    [SHORTEST, SHORTEST + 1, SHORTEST + 2].map(|length| {
+        let mut counts = FxHashMap::default();
+        for window in COMMON.windows(length) {
+            *counts.entry(window).or_default() += 1;
+        }
+        counts
+    })
+});
+
 /// Where in `text` the bytes begin that are rarest in logs, `length` of them or all there are.
 fn rarest(text: &[u8], length: usize) -> usize {
-    let cost = |window: &[u8]| window.iter().map(|&byte| commonness(byte)).product::<u32>();
+    let counts = &COMMON_WINDOWS[length - SHORTEST];
+    let cost = |window: &[u8]| {
+        let in_common = counts.get(window).copied().unwrap_or(0);
+        let by_bytes = window.iter().map(|&byte| commonness(byte)).product::<u32>();
+        (in_common, by_bytes)
+    };
     let windows = text.windows(length).enumerate();
     windows
         .min_by_key(|(_, window)| cost(window))

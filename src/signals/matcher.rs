@@ -16,8 +16,8 @@ use crate::profile::{Cost, Profile};
 use crate::record::Record;
 use crate::vocab::Level;
 
-/// How many literals one packed automaton searches for.
-const LITERALS_MAX: usize = 48;
+/// How many literals one packed automaton searches for: beyond these it reads half as many bytes at once.
+const LITERALS_MAX: usize = 32;
 
 /// How many fields a signal may have.
 pub(crate) const FIELDS_MAX: usize = 12;
@@ -268,14 +268,15 @@ impl SignalSet {
                 .count();
             let templates = &hits.candidates[at..at + same];
             at += same;
+            let mut fields = [Span::default(); FIELDS_MAX];
             let judged = Cost::of(
                 profile.and_then(|profile| profile.signals.get(usize::from(index))),
                 subject.record.message.len(),
-                || signal.judge(templates, subject),
-                |judged| matches!(judged, Judged::Fits(_)),
+                || signal.judge(templates, subject, &mut fields),
+                |judged| matches!(judged, Judged::Fits),
             );
             match judged {
-                Judged::Fits(fields) => hits.found.push(Hit {
+                Judged::Fits => hits.found.push(Hit {
                     signal: index,
                     fields,
                 }),
@@ -289,8 +290,8 @@ impl SignalSet {
 
 /// What a record that holds a signal's text is.
 enum Judged {
-    /// The signal, with these fields.
-    Fits([Span; FIELDS_MAX]),
+    /// The signal.
+    Fits,
     /// One that lacks the rest of the text.
     Misses,
     /// One of another kind: another code or logger, or ruled out.
@@ -298,15 +299,20 @@ enum Judged {
 }
 
 impl Signal {
-    /// What a record is that holds the keys of `templates`.
-    fn judge(&self, templates: &[(u16, u16)], subject: Subject<'_, '_>) -> Judged {
+    /// What a record is that holds the keys of `templates`; its fields, if it is the signal.
+    fn judge(
+        &self,
+        templates: &[(u16, u16)],
+        subject: Subject<'_, '_>,
+        fields: &mut [Span; FIELDS_MAX],
+    ) -> Judged {
         if !self.could_be(subject) || self.is_ruled_out(subject) {
             return Judged::Differs;
         }
-        templates
-            .iter()
-            .find_map(|&(_, at)| self.try_template(&self.templates[usize::from(at)], subject))
-            .map_or(Judged::Misses, Judged::Fits)
+        let mut templates = templates.iter();
+        let fits = templates
+            .any(|&(_, at)| self.fits_template(&self.templates[usize::from(at)], subject, fields));
+        if fits { Judged::Fits } else { Judged::Misses }
     }
 
     /// Whether everything but the text fits.
@@ -330,19 +336,24 @@ impl Signal {
         }
     }
 
-    fn try_template(
+    /// Whether a record that holds the key of a template fits all of it; what its holes hold, if it does.
+    fn fits_template(
         &self,
         template: &Template,
         subject: Subject<'_, '_>,
-    ) -> Option<[Span; FIELDS_MAX]> {
+        fields: &mut [Span; FIELDS_MAX],
+    ) -> bool {
+        *fields = [Span::default(); FIELDS_MAX];
         let message = self.searched(subject);
-        let mut fields = [Span::default(); FIELDS_MAX];
-        let fits = match self.at {
-            At::Start => template.match_at(message, 0, &mut fields),
-            At::Exception => template.match_at(message, subject.exception?.text_at, &mut fields),
-            At::Anywhere => template.match_anywhere(message, 0, &mut fields),
-        };
-        fits.then_some(fields)
+        match self.at {
+            At::Start => template.match_at(message, 0, fields),
+            At::Exception => subject
+                .exception
+                .is_some_and(|it| template.match_at(message, it.text_at, fields)),
+            // The key is all of it, and stands on the line.
+            At::Anywhere if template.is_text() && !self.deep => true,
+            At::Anywhere => template.match_anywhere(message, 0, fields),
+        }
     }
 
     /// Whether a text stands there that says that the record is something else.
@@ -446,8 +457,10 @@ impl Group {
         let keys: Vec<&Key> = keys.collect();
         let literals: BTreeSet<&[u8]> = keys.iter().map(|key| key.literal.as_slice()).collect();
         let literals: Vec<&[u8]> = literals.into_iter().collect();
+        // Of equal sizes: the fewer an automaton has, the less often it stops for one that is not there.
+        let groups = literals.len().div_ceil(LITERALS_MAX).max(1);
         literals
-            .chunks(LITERALS_MAX)
+            .chunks(literals.len().div_ceil(groups).max(1))
             .map(|chunk| Self::new(chunk, &keys))
             .collect()
     }

@@ -141,6 +141,11 @@ impl Template {
         literals.max_by_key(|text| text.len())
     }
 
+    /// Whether it is a text without holes.
+    pub fn is_text(&self) -> bool {
+        matches!(self.pieces.as_slice(), [Piece::Literal(_)])
+    }
+
     /// How many of its pieces can be found one after another from `start` on, and the first that cannot: a literal, or
     /// a hole's kind.
     pub fn first_missing(&self, text: &[u8], start: usize) -> (usize, String) {

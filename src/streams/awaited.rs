@@ -8,7 +8,7 @@ use crate::signals::tally::NodeTally;
 /// Adds an occurrence with these values to what its node awaits, if it opens or closes something.
 pub(super) fn note(
     tally: &mut NodeTally,
-    rules: FoldRules<'_>,
+    rules: &FoldRules<'_>,
     format: Format,
     scanned: &Scanned,
     entry: &Entry,

@@ -37,7 +37,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Counts it as it is.
-    pub(super) fn count(self, tally: &mut NodeTally, rules: FoldRules<'_>) {
+    pub(super) fn count(self, tally: &mut NodeTally, rules: &FoldRules<'_>) {
         let values: Vec<&[u8]> = self.values.iter().map(Vec::as_slice).collect();
         count(
             tally,

@@ -22,7 +22,7 @@ use crate::vocab::Lsn;
 )]
 pub(super) fn count(
     tally: &mut NodeTally,
-    rules: FoldRules<'_>,
+    rules: &FoldRules<'_>,
     index: u16,
     values: &[&[u8]],
     time: Option<Timestamp>,
@@ -69,24 +69,19 @@ pub(super) fn count(
     if suspect {
         return;
     }
-    for (at, watch) in rules
-        .stalls
-        .iter()
-        .enumerate()
-        .filter(|(_, watch)| watch.signal == index)
-    {
-        if let Some(time) = time {
+    let uses = &rules.uses[usize::from(index)];
+    if let Some(time) = time {
+        for &at in &uses.stalls {
             let evidence = || Evidence::clone(&evidence);
+            let watch = &rules.stalls[at];
             tally.stalls[at].see(watch, values, time, evidence, rules.subjects_max);
         }
-    }
-    let sides = rules.paired.iter().enumerate();
-    for (at, side) in sides.filter(|(_, side)| side.signal == index) {
-        if let Some(time) = time {
-            tally.paired.entry(at).or_default().add(side, values, time);
+        for &at in &uses.sides {
+            let sample = tally.paired.entry(at).or_default();
+            sample.add(&rules.paired[at], values, time);
         }
     }
-    for &at in &rules.counters_of[usize::from(index)] {
+    for &at in &uses.counters {
         let counter = &rules.counters[at];
         let holds = |(field, accepted): &(usize, Vec<String>)| {
             accepted.iter().any(|a| a.as_bytes() == values[*field])

@@ -11,7 +11,8 @@ use super::{Scanned, Source, awaited, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{
-    AwaitedSide, Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Watch,
+    AwaitedSide, Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Uses,
+    Watch,
 };
 use crate::signals::{FIELDS_MAX, Literal, SignalSet};
 use crate::time::Timestamp;
@@ -30,8 +31,8 @@ pub struct FoldRules<'s> {
     pub signals: &'s SignalSet,
     /// The counts that rules ask for.
     pub counters: &'s [Counter],
-    /// The indices of the counters of each signal.
-    pub counters_of: &'s [Vec<usize>],
+    /// What counts the records of each signal.
+    pub uses: &'s [Uses],
     /// The stalls that rules ask for.
     pub stalls: &'s [StallWatch],
     /// The sides of pairs by which clocks are compared.
@@ -52,7 +53,7 @@ pub struct FoldRules<'s> {
 
 /// The fold of one log into the tallies of its node.
 pub struct Fold<'s> {
-    rules: FoldRules<'s>,
+    rules: &'s FoldRules<'s>,
     tally: NodeTally,
     /// Nodes that lines name beside the one the path does.
     others: BTreeMap<Vec<u8>, NodeTally>,
@@ -86,7 +87,7 @@ impl FoldRules<'_> {
 
 impl<'s> Fold<'s> {
     /// Goes on with a node's tallies.
-    pub fn new(rules: FoldRules<'s>, tally: NodeTally, source: Source) -> Self {
+    pub fn new(rules: &'s FoldRules<'s>, tally: NodeTally, source: Source) -> Self {
         Self {
             rules,
             tally,
@@ -106,6 +107,10 @@ impl<'s> Fold<'s> {
     pub fn finish(mut self) -> (NodeTally, Vec<NodeTally>) {
         for waiting in self.contexts.finish() {
             waiting.count(&mut self.tally, self.rules);
+        }
+        let tallies = self.others.values_mut().chain([&mut self.tally]);
+        for sample in tallies.flat_map(|it| it.paired.values_mut()) {
+            sample.bound();
         }
         (self.tally, self.others.into_values().collect())
     }

@@ -23,6 +23,7 @@ use super::schema::{AwaitedDecl, ClockDecl, CodeDecl, FailureDecl, File, IgnoreD
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
+use crate::signals::tally::Uses;
 use crate::signals::{Literal, Signal, SignalSet};
 use awaited::compile_awaited;
 use clock::compile_clocks;
@@ -225,16 +226,11 @@ impl<'t> Loader<'t> {
             strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
         let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
-        let mut counters_of = vec![Vec::new(); signals.len()];
-        for (at, counter) in counters.iter().enumerate() {
-            if let Some(signal) = counter.signal {
-                counters_of[usize::from(signal)].push(at);
-            }
-        }
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let awaited = self.file.awaited.iter().zip(&self.awaited_origins);
         let awaited = compile_awaited(awaited, &signals)?;
+        let uses = Uses::of_all(signals.len(), &counters, &stalls, &paired);
         let environment = self.environment(&signals)?;
         let (ignores, ignored_texts) = self.ignores()?;
         Ok(RuleBase {
@@ -248,7 +244,7 @@ impl<'t> Loader<'t> {
             formats,
             signals: SignalSet::new(signals),
             counters,
-            counters_of,
+            uses,
             wal_counts,
             stalls,
             paired,

@@ -8,6 +8,7 @@ mod paired;
 mod rate;
 mod signal;
 mod stall;
+mod uses;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
+pub use uses::Uses;
 pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;

@@ -1,9 +1,8 @@
 //! Records of one event that two nodes have, sampled so that both keep the same ones.
 
-use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::time::Timestamp;
 
@@ -24,7 +23,9 @@ pub struct PairedSide {
 /// The sampled records of a side on a node.
 #[derive(Debug, Default)]
 pub struct PairedSample {
-    by_key: BTreeMap<u64, Paired>,
+    by_key: FxHashMap<u64, Paired>,
+    /// The largest key that may still be among the smallest, once there are enough: most keys lie above it.
+    largest: Option<u64>,
 }
 
 /// The records with one key.
@@ -53,20 +54,14 @@ impl PairedSample {
             .finish()
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(32);
+        if self.largest.is_some_and(|largest| key > largest) {
+            return;
+        }
         let peer = side.peer.map_or(&b""[..], |field| values[field]);
         if let Some(known) = self.by_key.get_mut(&key) {
             known.first = known.first.min(time);
             known.count += 1;
             known.is_torn |= known.peer.as_bytes() != peer;
-            return;
-        }
-        let is_full = self.by_key.len() >= KEYS_MAX;
-        if is_full
-            && self
-                .by_key
-                .last_key_value()
-                .is_some_and(|(last, _)| key > *last)
-        {
             return;
         }
         let paired = Paired {
@@ -76,14 +71,28 @@ impl PairedSample {
             is_torn: false,
         };
         self.by_key.insert(key, paired);
-        if is_full {
-            self.by_key.pop_last();
+        // Not for each key beyond the bound: to find the smallest costs as much as to keep as many again.
+        if self.by_key.len() >= 2 * KEYS_MAX {
+            self.bound();
         }
+    }
+
+    /// Lets go of all keys but the smallest.
+    pub fn bound(&mut self) {
+        if self.by_key.len() <= KEYS_MAX {
+            return;
+        }
+        let mut keys: Vec<u64> = self.by_key.keys().copied().collect();
+        let (_, &mut largest, _) = keys.select_nth_unstable(KEYS_MAX - 1);
+        self.by_key.retain(|key, _| *key <= largest);
+        self.largest = Some(largest);
     }
 
     /// The sampled keys, in the order of their hashes.
     pub fn keys(&self) -> impl Iterator<Item = (u64, &Paired)> {
-        self.by_key.iter().map(|(key, paired)| (*key, paired))
+        let mut keys: Vec<(u64, &Paired)> = self.by_key.iter().map(|(k, it)| (*k, it)).collect();
+        keys.sort_unstable_by_key(|(key, _)| *key);
+        keys.into_iter()
     }
 
     /// The records with a key.
@@ -92,6 +101,10 @@ impl PairedSample {
     }
 
     /// Adds what was sampled of the same node in another log.
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "which keys are kept does not depend on the order"
+    )]
     pub(super) fn absorb(&mut self, other: Self) {
         for (key, theirs) in other.by_key {
             let Some(mine) = self.by_key.get_mut(&key) else {
@@ -102,9 +115,12 @@ impl PairedSample {
             mine.count += theirs.count;
             mine.is_torn |= theirs.is_torn || mine.peer != theirs.peer;
         }
-        while self.by_key.len() > KEYS_MAX {
-            self.by_key.pop_last();
+        // What one of the two let go of was counted by the other alone.
+        self.largest = self.largest.into_iter().chain(other.largest).min();
+        if let Some(largest) = self.largest {
+            self.by_key.retain(|key, _| *key <= largest);
         }
+        self.bound();
     }
 }
 
@@ -131,9 +147,39 @@ mod tests {
         for name in names.iter().rev().chain(&names) {
             down.add(&side, &[name.as_bytes()], Timestamp(7));
         }
+        up.bound();
+        down.bound();
         let keys = |sample: &PairedSample| sample.keys().map(|(key, _)| key).collect::<Vec<_>>();
         assert_eq!(keys(&up).len(), KEYS_MAX);
         assert_eq!(keys(&up), keys(&down));
         assert!(down.keys().all(|(_, paired)| paired.count == 2));
+    }
+
+    #[test]
+    fn what_two_logs_of_a_node_keep_is_counted_in_both() {
+        let side = PairedSide {
+            signal: 0,
+            key: vec![0],
+            peer: None,
+        };
+        let sample = |names: std::ops::Range<usize>| {
+            let mut sample = PairedSample::default();
+            for at in names {
+                sample.add(
+                    &side,
+                    &[format!("all_{at}_{at}_0").as_bytes()],
+                    Timestamp(7),
+                );
+            }
+            sample.bound();
+            sample
+        };
+        // All of the first are in the second, which keeps a smaller share of its keys.
+        let mut both = sample(0..2_500);
+        let firsts: Vec<u64> = both.keys().map(|(key, _)| key).collect();
+        both.absorb(sample(0..5_000));
+        let kept: Vec<&Paired> = firsts.iter().filter_map(|key| both.get(*key)).collect();
+        assert!(kept.iter().all(|paired| paired.count == 2));
+        assert!(kept.len() > KEYS_MAX / 4);
     }
 }

@@ -1,6 +1,7 @@
 //! What is counted of one signal on one node.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Extent, Minutes, Rate};
 use crate::record::Locator;
@@ -90,10 +91,13 @@ impl Tally {
     }
 }
 
+/// A value; most are short enough to lie in the table itself: names of parts, hosts, codes.
+type Value = SmallVec<[u8; 23]>;
+
 /// The values of one field.
 #[derive(Debug, Default)]
 pub struct Values {
-    counts: FxHashMap<Box<[u8]>, u64>,
+    counts: FxHashMap<Value, u64>,
     /// Occurrences whose value came after the cap was reached and is not counted apart.
     pub beyond_cap: u64,
 }
@@ -104,7 +108,7 @@ impl Values {
         if let Some(count) = self.counts.get_mut(value) {
             *count += 1;
         } else if self.counts.len() < cap {
-            self.counts.insert(value.into(), 1);
+            self.counts.insert(Value::from_slice(value), 1);
         } else {
             self.beyond_cap += 1;
         }
