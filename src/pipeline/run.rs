@@ -49,6 +49,7 @@ pub(super) fn scan(
         uses: &rules.uses,
         stalls: &rules.stalls,
         paired: &rules.paired,
+        awaited: &rules.awaited,
         subjects_max: plan.subjects_max,
         start: rules.environment.start_signal(),
         listed: plan.listing.map(|l| (l.signal, l.records_max)),

@@ -16,6 +16,9 @@ pub(super) const MODEL: &str = "controllers";
 /// Steps of the search for the shortest way at most; it takes a fraction of them.
 const STATES_MAX: usize = 2_000_000;
 
+/// The position that a log may not reach.
+const CEILING_MAX: u64 = 1_000_000;
+
 /// The places of the three controllers in the scenario.
 const STANDBY: usize = 0;
 const PRIMARY: usize = 1;
@@ -42,9 +45,9 @@ struct Times {
     lasts_ms: u64,
 }
 
-/// Runs a stall again; nothing if its positions are not those of this mechanism.
-pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
-    let primary = word(finding, "primary")?;
+/// Runs a stall again, or says why not.
+pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, String> {
+    let primary = word(finding, "primary").ok_or("the finding names no primary")?;
     let standby = word(finding, "standby").unwrap_or_else(|| "the standby".to_owned());
     let mut read = Vec::new();
     let mut assumed = Vec::new();
@@ -55,7 +58,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
     let compared = compare(positions, &summary, &primary, &standby);
     let compared = with_segments(compared, report, &run, &primary);
     assumed.extend(unsaid(&primary));
-    let verdict = verdict(&compared);
+    let verdict = verdict(&compared, 0);
     let stall = summary.stall.as_ref();
     let summary = match (verdict, stall) {
         (Verdict::Not, _) | (_, None) => format!(
@@ -67,7 +70,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
             finding.id, positions.misfiled, stall.from, stall.ceiling
         ),
     };
-    Some(Replayed {
+    Ok(Replayed {
         finding: finding.id.clone(),
         model: MODEL,
         verdict,
@@ -77,6 +80,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
         fitted: Vec::new(),
         compared,
         unbalanced: Vec::new(),
+        candidates: Vec::new(),
         fixes: fixes(&scenario),
         trace: shortest_way(
             Variant::REPORTED,
@@ -93,11 +97,14 @@ fn positions(
     primary: &str,
     read: &mut Vec<Fact>,
     assumed: &mut Vec<Fact>,
-) -> Option<Positions> {
-    let of = |name| number(finding, name);
+) -> Result<Positions, String> {
+    let of = |name: &str| {
+        let found = number(finding, name);
+        found.ok_or_else(|| format!("the finding has no position {name}"))
+    };
     let (matched, join) = (of("match_lsn")?, of("join_lsn")?);
     let (ceiling, committed) = (of("ceiling_lsn")?, of("committed_lsn")?);
-    let repeats = of("repeats").unwrap_or(0);
+    let repeats = number(finding, "repeats").unwrap_or(0);
     for (what, value) in [
         ("the standby stays at", matched),
         ("the primary streams from", join),
@@ -122,9 +129,18 @@ fn positions(
         && first_end + 1 < misfiled
         && misfiled < matched
         && matched < committed
-        && ceiling > committed
-        && ceiling < 1_000_000;
-    fits.then_some(Positions {
+        && ceiling > committed;
+    if !fits {
+        return Err(format!(
+            "its positions are not those of this mechanism: misfiled from {misfiled} behind {first_end}, the standby at {matched}, commits at {committed}, the stream up to {ceiling}"
+        ));
+    }
+    if ceiling >= CEILING_MAX {
+        return Err(format!(
+            "its log reaches {ceiling}, and the run writes every record up to there: {CEILING_MAX} is the limit"
+        ));
+    }
+    Ok(Positions {
         matched,
         join,
         ceiling,

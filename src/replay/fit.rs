@@ -3,6 +3,17 @@
 /// A candidate: both numbers.
 pub(super) type Point = [u64; 2];
 
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// The least and the most of each number, which are positive.
+    pub(super) ends: [(u64, u64); 2],
+    /// How many of each the search begins with.
+    pub(super) grid: [u32; 2],
+    /// Around how many of the best of those it goes on.
+    pub(super) starts: usize,
+}
+
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
@@ -10,6 +21,10 @@ pub(super) struct Found {
     pub(super) best: Point,
     /// Between what each number is: one step beyond the smallest and the largest that fit as well as chance allows.
     pub(super) ranges: [(u64, u64); 2],
+    /// The best candidates among those whose second number is the least, and the most, where these differ.
+    pub(super) at_ends: Vec<Point>,
+    /// The counts of the best candidate under each seed: what chance makes of it.
+    pub(super) runs: Vec<Vec<u64>>,
 }
 
 /// Scores that differ by less than this, in thousandths, fit as well.
@@ -28,19 +43,22 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
 /// Counts below this say nothing by their shares.
 const FEW: u64 = 100;
 
-/// Searches between the bounds, which are positive: on a grid of equal ratios first, then around the best one in
+/// Searches between the bounds: on a grid of equal ratios first, then around the best one in
 /// smaller and smaller steps. `run` gives the counts of a candidate under a seed, in the order of those observed; nothing
 /// where they are hopelessly far away.
 pub(super) fn search(
-    bounds: [(u64, u64); 2],
-    grid: u32,
+    Bounds {
+        ends: bounds,
+        grid,
+        starts,
+    }: Bounds,
     observed: &[u64],
     mut run: impl FnMut(Point, u64) -> Option<Vec<u64>>,
 ) -> Found {
     let mut score = |point, seed| run(point, seed).map_or(u64::MAX, |it| distance(observed, &it));
     let mut tried: Vec<(Point, u64)> = Vec::new();
     let mut best: (Point, u64) = ([bounds[0].0, bounds[1].0], u64::MAX);
-    let mut attempt = |point: Point, best: &mut (Point, u64)| {
+    let mut attempt = |point: Point, best: &mut (Point, u64), tried: &mut Vec<(Point, u64)>| {
         let point = [0, 1].map(|it: usize| point[it].clamp(bounds[it].0, bounds[it].1));
         if tried.iter().any(|it| it.0 == point) {
             return;
@@ -51,31 +69,22 @@ pub(super) fn search(
             *best = (point, reached);
         }
     };
-    for first in 0..grid {
-        for second in 0..grid {
-            let at = |it: usize, step: u32| between(bounds[it], step, grid);
-            attempt([at(0, first), at(1, second)], &mut best);
+    for first in 0..grid[0] {
+        for second in 0..grid[1] {
+            let at = |it: usize, step: u32| between(bounds[it], step, grid[it]);
+            attempt([at(0, first), at(1, second)], &mut best, &mut tried);
         }
     }
-    // Steps of 60, 30, 15, 7 and 4 per cent.
-    for step in [60, 30, 15, 7, 4] {
-        for _ in 0..3 {
-            let [a, b] = best.0;
-            let before = best.1;
-            for point in [
-                [a + a * step / 100, b],
-                [a * 100 / (100 + step), b],
-                [a, b + b * step / 100],
-                [a, b * 100 / (100 + step)],
-            ] {
-                attempt(point, &mut best);
-            }
-            if best.1 == before {
-                break;
-            }
+    let mut ranked = tried.clone();
+    ranked.sort_by_key(|it| it.1);
+    for start in ranked.into_iter().take(starts) {
+        let local = refine(start, &mut tried, &mut attempt);
+        if local.1 < best.1 {
+            best = local;
         }
     }
     let (best, best_score) = best;
+    let at_ends = best_at_ends(&tried, bounds[1]);
     let runs: Vec<Vec<u64>> = SEEDS.filter_map(|seed| run(best, seed)).collect();
     let limit = best_score.max(by_chance(&runs)).saturating_add(AS_WELL);
     let mut score = |point, seed| run(point, seed).map_or(u64::MAX, |it| distance(observed, &it));
@@ -105,14 +114,62 @@ pub(super) fn search(
     };
     let ranges =
         [(0, STRIDE), (1, STEP)].map(|(it, step)| (end(it, false, step), end(it, true, step)));
-    Found { best, ranges }
+    Found {
+        best,
+        ranges,
+        at_ends,
+        runs,
+    }
 }
 
-/// How far counts are from those observed, in thousandths of each, added up.
+/// Goes on from a candidate in smaller and smaller steps.
+fn refine(
+    start: (Point, u64),
+    tried: &mut Vec<(Point, u64)>,
+    attempt: &mut impl FnMut(Point, &mut (Point, u64), &mut Vec<(Point, u64)>),
+) -> (Point, u64) {
+    let mut local = start;
+    for step in [60, 30, 15, 7, 4] {
+        for _ in 0..3 {
+            let before = local.1;
+            for point in around(local.0, step) {
+                attempt(point, &mut local, tried);
+            }
+            if local.1 == before {
+                break;
+            }
+        }
+    }
+    local
+}
+
+/// The best of those whose second number is the least, and of those where it is the most.
+fn best_at_ends(tried: &[(Point, u64)], (least, most): (u64, u64)) -> Vec<Point> {
+    let ends = [least, most].into_iter().filter(|_| least < most);
+    let best = ends.filter_map(|end| {
+        let there = tried.iter().filter(|it| it.0[1] == end && it.1 < u64::MAX);
+        there.min_by_key(|it| it.1).map(|it| it.0)
+    });
+    best.collect()
+}
+
+/// Beside a candidate: one number larger or smaller by so many per cent.
+fn around([a, b]: Point, step: u64) -> [Point; 4] {
+    [
+        [a + a * step / 100, b],
+        [a * 100 / (100 + step), b],
+        [a, b + (b * step / 100).max(1)],
+        [a, b * 100 / (100 + step)],
+    ]
+}
+
+/// How far counts are from those observed, in thousandths: the square mean of the distances, as many times as there are. So
+/// one that is far off weighs more than several that are a little.
 fn distance(observed: &[u64], counts: &[u64]) -> u64 {
     let each = observed.iter().zip(counts);
-    each.map(|(a, b)| a.abs_diff(*b) * 1000 / *a.max(b).max(&FEW))
-        .sum()
+    let squares = each.map(|(a, b)| (a.abs_diff(*b) * 1000 / *a.max(b).max(&FEW)).pow(2));
+    let sum: u64 = squares.sum();
+    (sum * observed.len() as u64).isqrt()
 }
 
 /// How far two runs of the same numbers are apart at most.
@@ -233,12 +290,14 @@ mod tests {
         let counts =
             |it: Point, seed: u64| vec![it[0] * 100 + seed * it[0], it[1] + seed * it[1] / 100];
         let hidden = [730_u64, 41_000_u64];
-        let found = search(
-            [(10, 10_000), (1_000, 1_000_000)],
-            6,
-            &counts(hidden, 3),
-            |it, seed| Some(counts(it, seed)),
-        );
+        let bounds = Bounds {
+            ends: [(10, 10_000), (1_000, 1_000_000)],
+            grid: [6, 6],
+            starts: 1,
+        };
+        let found = search(bounds, &counts(hidden, 3), |it, seed| {
+            Some(counts(it, seed))
+        });
         let apart = |a: u64, b: u64| a.abs_diff(b) * 1000 / a.max(b);
         for ((best, hidden), (least, most)) in found.best.iter().zip(hidden).zip(found.ranges) {
             assert!(apart(*best, hidden) < 60, "{found:?}");
@@ -251,10 +310,32 @@ mod tests {
     fn numbers_that_only_their_product_shows_have_a_range_that_says_so() {
         let product = |it: Point| Some(vec![it[0] * it[1] / 1000]);
         let observed = product([300, 20_000]).unwrap();
-        let found = search([(10, 10_000), (1_000, 1_000_000)], 6, &observed, |it, _| {
-            product(it)
-        });
+        let bounds = Bounds {
+            ends: [(10, 10_000), (1_000, 1_000_000)],
+            grid: [6, 6],
+            starts: 1,
+        };
+        let found = search(bounds, &observed, |it, _| product(it));
         let [(least, most), _] = found.ranges;
         assert!(least < 30 && most > 3_000, "{found:?}");
+    }
+
+    #[test]
+    fn the_best_at_each_end_of_the_second_number_is_told() {
+        let bounds = Bounds {
+            ends: [(10, 1_000), (1, 8)],
+            grid: [6, 6],
+            starts: 1,
+        };
+        // 600 stands for 100 of the first number where the second is 6, and for 600 where it is 1.
+        let found = search(bounds, &[600, 600], |it, _| {
+            Some(vec![it[0] * it[1], it[1] * 100])
+        });
+        assert_eq!(found.best[1], 6, "{found:?}");
+        let [least, most] = found.at_ends[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!((least[1], most[1]), (1, 8));
+        assert!(least[0].abs_diff(600) < 250, "{found:?}");
     }
 }

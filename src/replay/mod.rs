@@ -3,9 +3,13 @@
 //!
 //! What stands in the records is read, what they do not show is assumed or fitted, and which is which is said.
 
+mod candidates;
 mod controllers;
 mod fit;
+mod fixes;
+mod loads;
 mod relinks;
+mod storm;
 mod text;
 
 use serde::Serialize;
@@ -17,9 +21,12 @@ use crate::report::model::{Finding, Report};
 /// A prediction within this of what was observed agrees with it.
 pub const TOLERANCE: f64 = 0.2;
 
+/// Counts below this say nothing by their shares.
+pub const HANDFUL: u64 = 20;
+
 /// What became of the attempt to run a finding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Everything observed is predicted within the tolerance, and every position exactly.
     Reproduced,
@@ -27,6 +34,37 @@ pub enum Verdict {
     Partly,
     /// Less.
     Not,
+    /// It was not run again; the summary says why.
+    NotRun,
+}
+
+/// Whether a comparison counts for the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// It does.
+    Yes,
+    /// It does, and no number was fitted to it.
+    Unfitted,
+    /// The run was made from what was observed here: such a row shows what went in and supports nothing.
+    Given,
+    /// Both sides are below [`HANDFUL`].
+    Handful,
+    /// Only the sum over the servers does.
+    InTotal,
+}
+
+impl Counts {
+    /// What is to be said of it beside its numbers, if anything.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Yes => None,
+            Self::Unfitted => Some("nothing fitted to it"),
+            Self::Given => Some("given"),
+            Self::Handful => Some("a handful"),
+            Self::InTotal => Some("counts in total"),
+        }
+    }
 }
 
 /// Something that the run rests on.
@@ -67,8 +105,8 @@ pub struct Compared {
     pub predicted: u64,
     /// The distance from what was observed, as a share of it; of a position, 0 where it is met and 1 where it is not.
     pub error: Option<f64>,
-    /// Whether the run was made from what was observed here: such a row shows what went in and supports nothing.
-    pub given: bool,
+    /// Whether it counts for the verdict, and if not, why.
+    pub counts: Counts,
 }
 
 impl Compared {
@@ -79,7 +117,7 @@ impl Compared {
             observed,
             predicted,
             error: observed.map(|it| distance(it, predicted)),
-            given: false,
+            counts: Counts::Yes,
         }
     }
 
@@ -93,9 +131,21 @@ impl Compared {
 
     /// The same row, of something that the run was made from.
     fn given(self) -> Self {
-        Self {
-            given: true,
-            ..self
+        self.but(Counts::Given)
+    }
+
+    /// The same row, which counts in another way.
+    fn but(self, counts: Counts) -> Self {
+        Self { counts, ..self }
+    }
+
+    /// The same row; if it would count and is of a handful, it does not.
+    fn sifted(self) -> Self {
+        let is_handful = self.predicted < HANDFUL && self.observed.is_none_or(|it| it < HANDFUL);
+        if is_handful && matches!(self.counts, Counts::Yes | Counts::Unfitted) {
+            self.but(Counts::Handful)
+        } else {
+            self
         }
     }
 }
@@ -121,7 +171,43 @@ pub struct FixRow {
     pub outcome: String,
 }
 
-/// A finding that was run again.
+/// What is suspected beside a finding, and what the records and the run say of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// What is suspected.
+    pub candidate: String,
+    /// What the evidence says.
+    pub verdict: Supported,
+    /// Why.
+    pub reason: String,
+    /// What that rests on.
+    pub read: Vec<Fact>,
+}
+
+/// What the evidence says of a suspicion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Supported {
+    /// It supports it.
+    Supported,
+    /// It speaks against it.
+    Against,
+    /// It cannot tell.
+    CannotTell,
+}
+
+impl Supported {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::Against => "against",
+            Self::CannotTell => "cannot be told",
+        }
+    }
+}
+
+/// A finding that was run again, or the reason why it was not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Replayed {
     /// The finding's id in its report.
@@ -142,6 +228,8 @@ pub struct Replayed {
     pub compared: Vec<Compared>,
     /// What the books leave open; nothing is fitted to it.
     pub unbalanced: Vec<Fact>,
+    /// What is suspected beside it, and what can be said of that.
+    pub candidates: Vec<Candidate>,
     /// What each change would have made of it.
     pub fixes: Vec<FixRow>,
     /// The shortest way to it, step by step.
@@ -149,33 +237,53 @@ pub struct Replayed {
 }
 
 impl Replayed {
+    /// A finding that was not run again.
+    fn not_run(finding: &Finding, model: &'static str, reason: &str) -> Self {
+        Self {
+            finding: finding.id.clone(),
+            model,
+            verdict: Verdict::NotRun,
+            summary: format!("{} is not run again: {reason}", finding.id),
+            read: Vec::new(),
+            assumed: Vec::new(),
+            fitted: Vec::new(),
+            compared: Vec::new(),
+            unbalanced: Vec::new(),
+            candidates: Vec::new(),
+            fixes: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+
     /// As a report holds it.
     pub fn value(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// Runs the findings of a report again that say how.
+/// Runs the findings of a report again that say how; of one that cannot be, it is said why.
 pub fn replay(report: &Report) -> Vec<Replayed> {
     let mut replayed = Vec::new();
     for finding in &report.findings {
         let model = finding.replay.as_ref().and_then(|it| it["model"].as_str());
-        let one = match model {
-            Some(controllers::MODEL) => controllers::replay(report, finding),
-            Some(relinks::MODEL) => relinks::replay(report, finding),
-            _ => None,
+        let (model, one) = match model {
+            Some(controllers::MODEL) => (controllers::MODEL, controllers::replay(report, finding)),
+            Some(relinks::MODEL) => (relinks::MODEL, relinks::replay(report, finding)),
+            _ => continue,
         };
-        replayed.extend(one);
+        let one = one.unwrap_or_else(|reason| Replayed::not_run(finding, model, &reason));
+        replayed.push(one);
     }
     replayed
 }
 
-/// What the comparisons come to; what the run was made from counts for nothing.
-fn verdict(compared: &[Compared]) -> Verdict {
-    let predicted = compared.iter().filter(|it| !it.given);
-    let errors: Vec<f64> = predicted.filter_map(|it| it.error).collect();
+/// What the comparisons that count come to, after so many numbers were fitted: as few counts as numbers reproduce nothing.
+fn verdict(compared: &[Compared], fitted: usize) -> Verdict {
+    let counts = |it: &&Compared| matches!(it.counts, Counts::Yes | Counts::Unfitted);
+    let counting = compared.iter().filter(counts);
+    let errors: Vec<f64> = counting.filter_map(|it| it.error).collect();
     let near = errors.iter().filter(|it| **it <= TOLERANCE).count();
-    if near == errors.len() && near > 0 {
+    if near == errors.len() && near > fitted {
         Verdict::Reproduced
     } else if near * 2 >= errors.len() && near > 0 {
         Verdict::Partly
@@ -222,19 +330,38 @@ mod tests {
         assert_eq!(position(340, 341).error, Some(1.0));
         assert_eq!(position(340, 340).error, Some(0.0));
         assert_eq!(Compared::exact("", "", None, 340).error, None);
-        assert_eq!(verdict(&[position(340, 341)]), Verdict::Not);
+        assert_eq!(verdict(&[position(340, 341)], 0), Verdict::Not);
         assert_eq!(
-            verdict(&[position(340, 341), position(342, 342)]),
+            verdict(&[position(340, 341), position(342, 342)], 0),
             Verdict::Partly
         );
     }
 
     #[test]
+    fn as_few_counts_as_fitted_numbers_reproduce_nothing() {
+        let rows = ["refused", "finished", "unproven"];
+        let rows = rows.map(|it| Compared::of(it, "ch1", Some(100), 100));
+        assert_eq!(verdict(&rows, 2), Verdict::Reproduced);
+        assert_eq!(verdict(&rows[..2], 2), Verdict::Partly);
+    }
+
+    #[test]
+    fn a_handful_is_marked_and_counts_for_nothing() {
+        let few = Compared::of("refused", "ch1", Some(19), 3).sifted();
+        assert_eq!(few.counts, Counts::Handful);
+        assert_eq!(verdict(&[few], 0), Verdict::Not);
+        let one_side = Compared::of("refused", "ch1", Some(20), 3).sifted();
+        assert_eq!(one_side.counts, Counts::Yes);
+        let withheld = Compared::of("refused", "ch2", None, 3).sifted();
+        assert_eq!(withheld.counts, Counts::Handful);
+    }
+
+    #[test]
     fn what_the_run_was_made_from_supports_nothing() {
-        assert_eq!(verdict(&[position(323, 323).given()]), Verdict::Not);
+        assert_eq!(verdict(&[position(323, 323).given()], 0), Verdict::Not);
         let wrong = [position(323, 323).given(), position(340, 0)];
-        assert_eq!(verdict(&wrong), Verdict::Not);
+        assert_eq!(verdict(&wrong, 0), Verdict::Not);
         let right = [position(323, 0).given(), position(340, 340)];
-        assert_eq!(verdict(&right), Verdict::Reproduced);
+        assert_eq!(verdict(&right, 0), Verdict::Reproduced);
     }
 }

@@ -1,12 +1,14 @@
 //! A storm of refused relinks, as a scenario of the content-addressed pool.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 
-use super::fit::{Found, search};
-use super::{Compared, Fact, Fitted, FixRow, Replayed, Verdict, fact, verdict};
-use crate::engine::cas::{Note, Run, Scenario, Sink, Tally, Variant, What, World, host};
-use crate::report::model::{Applies, Finding, Report, Role};
-use crate::time::Timestamp;
+use super::candidates::candidates;
+use super::fit::{Bounds, Found, search};
+use super::storm::{Records, Storm, storm, unbalanced};
+use super::{Compared, Counts, Fact, Fitted, HANDFUL, Replayed, Verdict, fact, verdict};
+use crate::engine::cas::{Handlers, Note, Run, STEP_S, Scenario, Tally, Variant, What, World};
+use crate::report::model::{Finding, Report};
 
 /// The model's name in a rule.
 pub(super) const MODEL: &str = "relinks";
@@ -20,218 +22,227 @@ const COUNTS: [(&str, &[What]); 3] = [
 
 /// The parts that were refused, each counted once.
 const PARTS: &str = "parts refused";
+/// The parts that had not come at the end: in the records those that were refused.
+const MISSING: &str = "parts missing";
+/// What the sum over the servers is listed under.
+const ALL: &str = "all servers";
 
 /// The time between two inserts of a server, in microseconds: from 50 a second to one in 10 seconds.
 const EVERY: (u64, u64) = (20_000, 10_000_000);
 /// A write to the store, in microseconds.
 const WRITE: (u64, u64) = (2_000, 200_000);
-/// A storm that lasted longer is not run again: a search runs it some seventy times.
-const LENGTH_MAX: u64 = 1800;
-/// Counts below this say nothing by their shares.
-const HANDFUL: u64 = 20;
-/// What an incident may count and still be run as often as a search does.
-const REFUSED_MAX: u64 = 400_000;
-
-/// A storm as the records have it.
-struct Storm<'a> {
-    finding: &'a Finding,
-    /// The servers: those with records first.
-    nodes: Vec<String>,
-    /// How many of them have records.
-    seen: usize,
-    seconds: u64,
-    variant: Variant,
-    /// Whether the sources' answers can be compared.
-    balances: bool,
-    /// By server with records: how many parts were refused to it, each counted once; nothing where that was not kept.
-    parts: Vec<Option<u64>>,
-}
-
+/// A request to the store where the load was read, in microseconds: up to the time that an attempt is given.
+const REQUEST: (u64, u64) = (5_000, 5_000_000);
+/// Refused and finished relinks that a search may run through, and as many times those of the incident if that is more.
+const BUDGET: (u64, u64) = (5_000_000, 60);
 /// What a run counted.
 struct Counted {
     tally: Tally,
     /// By server: how many parts were refused to it, each counted once.
     parts: Vec<u64>,
+    /// By server: how many that it asked for it did not have at the end.
+    missing: Vec<u64>,
 }
 
-/// Runs a storm again.
-pub(super) fn replay(report: &Report, finding: &Finding) -> Option<Replayed> {
-    let mut read = Vec::new();
-    let unbalanced = unbalanced(report, finding);
-    let storm = storm(report, finding, unbalanced.is_empty(), &mut read)?;
+/// Runs a storm again, or says why not.
+pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, String> {
+    let (mut read, mut assumed) = (Vec::new(), Vec::new());
+    let records = Records { report, finding };
+    let unbalanced = unbalanced(records);
+    let storm = storm(records, unbalanced.is_empty(), &mut read)?;
+    storm.assume(&mut read, &mut assumed);
+    let spent = Cell::new(0);
+    let refused = finding.counts.get("refused").copied().unwrap_or(0);
+    let budget = BUDGET.0.max(refused * BUDGET.1);
     let counts = |run: Option<&Counted>, of: fn(&Compared) -> u64| -> Vec<u64> {
         let rows = storm.compare(run).into_iter();
-        rows.filter(|it| it.observed.is_some())
+        rows.filter(|it| it.observed.is_some() && it.counts == Counts::Yes)
             .map(|it| of(&it))
             .collect()
     };
     let observed = counts(None, |it| it.observed.unwrap_or(0));
-    let found = search([EVERY, WRITE], 6, &observed, |point, seed| {
-        let run = storm.run(point, storm.variant, seed)?;
-        Some(counts(Some(&run), |it| it.predicted))
+    let found = search(storm.bounds(), &observed, |point, seed| {
+        if spent.get() > budget {
+            return None;
+        }
+        let (run, cost) = storm.run(point, storm.variant, seed);
+        spent.set(spent.get() + cost);
+        Some(counts(Some(&run?), |it| it.predicted))
     });
-    let run = storm.run(found.best, storm.variant, 1);
-    let compared = storm.compare(run.as_ref());
-    let told: Vec<Compared> = compared
-        .iter()
-        .filter(|it| it.predicted >= HANDFUL || it.observed.is_some_and(|n| n >= HANDFUL))
-        .cloned()
-        .collect();
-    let verdict = verdict(&told);
-    Some(Replayed {
+    assumed.push(storm.chance(&found.runs));
+    let (run, _) = storm.run(found.best, storm.variant, 1);
+    let compared = storm.compare(run.as_ref()).into_iter();
+    let compared: Vec<Compared> = compared.map(Compared::sifted).collect();
+    let fitted = storm.fitted(&found);
+    let verdict = verdict(&compared, fitted.len());
+    let candidates = candidates(records, run.as_ref().map(|it| &it.tally), || {
+        storm.handlers(found.best)
+    });
+    Ok(Replayed {
         finding: finding.id.clone(),
         model: MODEL,
         verdict,
         summary: storm.summary(verdict, &compared),
         read,
-        assumed: assumed(),
-        fitted: fitted(&found),
+        assumed,
+        fitted,
         compared,
         unbalanced,
-        fixes: storm.fixes(found.best),
+        candidates,
+        fixes: storm.fixes(&found),
         trace: storm.trace(found.best),
     })
 }
 
-fn storm<'a>(
-    report: &Report,
-    finding: &'a Finding,
-    balances: bool,
-    read: &mut Vec<Fact>,
-) -> Option<Storm<'a>> {
-    let refused = finding.counts.get("refused").copied().unwrap_or(0);
-    if refused == 0 || refused > REFUSED_MAX {
-        return None;
-    }
-    let mine = report.nodes.iter().filter(|it| it.run == finding.run);
-    let has_records: BTreeMap<&str, bool> = mine
-        .map(|it| (it.id.as_str(), it.role == Role::Reporter && it.records > 0))
-        .collect();
-    let is_seen = |name: &&String| has_records.get(name.as_str()).copied().unwrap_or(false);
-    let mut nodes: Vec<String> = finding.nodes.iter().filter(is_seen).cloned().collect();
-    let seen = nodes.len();
-    nodes.extend(finding.nodes.iter().filter(|it| !is_seen(it)).cloned());
-    if seen == 0 || nodes.len() < 2 || nodes.len() > 16 {
-        return None;
-    }
-    let stamp = |text: &Option<String>| Timestamp::from_iso(text.as_deref()?);
-    let (first, last) = (stamp(&finding.window.first)?, stamp(&finding.window.last)?);
-    let micros = u64::try_from(last.0 - first.0).ok()?;
-    let seconds = micros.div_ceil(1_000_000).max(10);
-    if seconds > LENGTH_MAX {
-        return None;
-    }
-    let versions: Vec<&str> = report
-        .environment
-        .iter()
-        .filter(|it| it.run == finding.run)
-        .filter_map(|it| it.version.as_deref())
-        .collect();
-    let is_new = finding.known.iter().any(|it| it.applies == Applies::No);
-    let variant = Variant::parse(if is_new { "v2" } else { "v1" }).ok()?;
-    read.push(fact("servers", nodes.join(", "), "the finding"));
-    if seen < nodes.len() {
-        let withheld = nodes[seen..].join(", ");
-        read.push(fact("without records here", withheld, "the inputs"));
-    }
-    read.push(fact("length, s", seconds, "the first and the last refusal"));
-    let versions = if versions.is_empty() {
-        "none named".to_owned()
-    } else {
-        versions.join(", ")
-    };
-    let from = format!("version: {versions}, and the fixes that it has");
-    read.push(fact("protocol", variant.name(), &from));
-    let parts = nodes[..seen]
-        .iter()
-        .map(|node| refused_parts(report, finding, node));
-    Some(Storm {
-        finding,
-        parts: parts.collect(),
-        nodes,
-        seen,
-        seconds,
-        variant,
-        balances,
-    })
-}
-
-/// How many parts were refused to a server, each counted once: what says how many there were to fetch.
-fn refused_parts(report: &Report, finding: &Finding, node: &str) -> Option<u64> {
-    let signal = finding.replay.as_ref()?["counts"]["refused"].as_str()?;
-    let row = report
-        .signals
-        .iter()
-        .find(|it| it.run == finding.run && it.node == node && it.signal == signal)?;
-    let (field, _) = row.holds.iter().find(|it| it.1 == "part")?;
-    let is_whole = row.beyond_cap.get(field).is_none_or(|left| *left == 0);
-    row.distinct.get(field).copied().filter(|_| is_whole)
-}
-
-/// Sums that do not close: what is missing there is not made up for by any number that is fitted.
-fn unbalanced(report: &Report, finding: &Finding) -> Vec<Fact> {
-    let mine = report.balances.iter().filter(|it| it.run == finding.run);
-    let open = mine.filter(|it| {
-        let remainder = it.remainder.unsigned_abs();
-        remainder * 20 > it.left.count.max(1)
-    });
-    open.map(|it| {
-        let from = it.could_be.join("; ");
-        let value = format!("{} of {} {}", it.remainder, it.left.count, it.left.what);
-        fact(&it.name, value, &from)
-    })
-    .collect()
-}
-
-fn assumed() -> Vec<Fact> {
-    let why = "not in the records";
-    vec![
-        fact("tables", 1, why),
-        fact("fetches at once", 16, "the servers' default"),
-        fact(
-            "writers",
-            "every server, at one rate, for the whole time",
-            why,
-        ),
-        fact("ledgers", "warm, none evicted", why),
-    ]
-}
-
-fn fitted(found: &Found) -> Vec<Fitted> {
-    let words = [
-        "time between two inserts of a server, us",
-        "a write to the store, us",
-    ];
-    let each = words.iter().zip(found.best).zip(found.ranges);
-    each.map(|((what, value), (least, most))| Fitted {
-        what: (*what).to_owned(),
-        value,
-        least,
-        most,
-    })
-    .collect()
-}
-
 impl Storm<'_> {
-    /// The scenario with what is fitted.
-    fn scenario(&self, [every, write]: [u64; 2], rest: u64) -> Option<Scenario> {
-        let nodes = self.nodes.len();
-        let writers: Vec<String> = (0..nodes).map(|it| it.to_string()).collect();
-        let text = format!(
-            "what = \"An incident again.\"\nnodes = {nodes}\nuntil-s = {}\n\
-             [latency]\nlog = {{ uniform = [{low}, {high}] }}\nfrontier = {{ uniform = [{low}, {high}] }}\n\
-             [[load]]\nkind = \"insert\"\nnodes = [{}]\nevery = {{ exponential = {every} }}\nto-s = {}\n",
-            self.seconds + rest,
-            writers.join(", "),
-            self.seconds,
-            low = write / 2,
-            high = write + write / 2,
+    /// What is searched for, and between what.
+    fn bounds(&self) -> Bounds {
+        match self.loads {
+            None => Bounds {
+                ends: [EVERY, WRITE],
+                grid: [6, 6],
+                starts: 1,
+            },
+            // Near its threshold a storm begins within a few per cent.
+            Some(_) => Bounds {
+                ends: [REQUEST, (1, self.tables)],
+                grid: [28, 8],
+                starts: 3,
+            },
+        }
+    }
+
+    /// Whether only sums are compared: where the answers of the sources do not add up to the refusals, nothing says
+    /// which source held whom back.
+    fn is_in_total(&self) -> bool {
+        self.loads.is_some() && !self.balances
+    }
+
+    fn assume(&self, read: &mut Vec<Fact>, assumed: &mut Vec<Fact>) {
+        let why = "not in the records";
+        if let Some(loads) = &self.loads {
+            loads.tell(&self.nodes, read, assumed);
+            let store = "one speed for all servers, reads and writes";
+            assumed.push(fact("the store", store, why));
+        } else {
+            let writers = "every server, at one rate, for the whole time";
+            assumed.push(fact("writers", writers, why));
+            assumed.push(fact("ledgers", "warm, none evicted", why));
+        }
+        assumed.push(fact("fetches at once", 16, "the servers' default"));
+        if self.is_in_total() {
+            let from = "the answers of the sources do not add up to the refusals, so nothing says which source held whom back";
+            assumed.push(fact("compared", "in total", from));
+        }
+    }
+
+    /// Between what the counts are of which what is fitted was fitted, over runs that differ by chance alone.
+    fn chance(&self, runs: &[Vec<u64>]) -> Fact {
+        let rows = self.compare(None).into_iter();
+        let rows = rows.filter(|it| it.observed.is_some() && it.counts == Counts::Yes);
+        let each = rows.enumerate().filter_map(|(place, row)| {
+            let counts = || runs.iter().filter_map(|it| it.get(place));
+            let (least, most) = (counts().min()?, counts().max()?);
+            Some(format!("{} at {}: {least} to {most}", row.what, row.node))
+        });
+        let each: Vec<String> = each.collect();
+        let from = format!(
+            "{} runs of the fitted numbers that differ by chance alone; the first is the one compared",
+            runs.len()
         );
+        fact("what chance makes of it", each.join(", "), &from)
+    }
+
+    fn fitted(&self, found: &Found) -> Vec<Fitted> {
+        let words = match self.loads {
+            None => [
+                "time between two inserts of a server, us",
+                "a write to the store, us",
+            ],
+            Some(_) => [
+                "a request to the store, us",
+                "ledgers that a server keeps in memory",
+            ],
+        };
+        let ends = self.bounds().ends;
+        let each = words.iter().zip(found.best).zip(found.ranges).zip(ends);
+        // Of one table there is nothing to evict.
+        let free = each.filter(|it| it.1.0 < it.1.1);
+        free.map(|(((what, value), (least, most)), _)| Fitted {
+            what: (*what).to_owned(),
+            value,
+            least,
+            most,
+        })
+        .collect()
+    }
+
+    /// The scenario with what is fitted.
+    pub(super) fn scenario(&self, point: [u64; 2], rest: u64) -> Option<Scenario> {
+        let shares = self.shares(point);
+        self.scenario_with(point, rest, &shares)
+    }
+
+    /// How many of 1,000 requests for the catalog fail on each server so that as many fail as the records say: recoveries
+    /// read it, and how many there are depends on what is fitted.
+    fn shares(&self, point: [u64; 2]) -> Vec<u64> {
+        let Some(loads) = self.loads.as_ref().filter(|it| it.fails()) else {
+            return Vec::new();
+        };
+        if let Some(known) = self.shares.borrow().get(&point) {
+            return known.clone();
+        }
+        let Some(scenario) = self.scenario_with(point, 0, &[]) else {
+            return Vec::new();
+        };
+        let mut run = Run::new(&scenario, self.variant, 1, None);
+        run.finish();
+        let each = loads.catalog.iter().enumerate().map(|(node, failed)| {
+            let read = run.tally.total(What::Recovered, Some(node));
+            failed * 1000 / (failed + read).max(1)
+        });
+        let shares: Vec<u64> = each.collect();
+        self.shares.borrow_mut().insert(point, shares.clone());
+        shares
+    }
+
+    fn scenario_with(&self, point: [u64; 2], rest: u64, shares: &[u64]) -> Option<Scenario> {
+        let (nodes, tables, until) = (self.nodes.len(), self.tables, self.seconds + rest);
+        let head = format!(
+            "what = \"An incident again.\"\nnodes = {nodes}\ntables = {tables}\nuntil-s = {until}\n"
+        );
+        let text = if let Some(loads) = &self.loads {
+            let [request, resident] = point;
+            let resident = if resident < tables {
+                format!("resident = {resident}\n")
+            } else {
+                String::new()
+            };
+            let (low, high) = (request / 2, request + request / 2);
+            let time = format!("{{ uniform = [{low}, {high}] }}");
+            let (cap, loads) = (loads.cap_ms, loads.text(self.seconds, shares));
+            format!(
+                "{head}{resident}task-cap-ms = {cap}\n[latency]\nlog = {time}\nfrontier = {time}\nread = {time}\n{loads}"
+            )
+        } else {
+            let [every, write] = point;
+            let writers: Vec<String> = (0..nodes).map(|it| it.to_string()).collect();
+            let (low, high) = (write / 2, write + write / 2);
+            format!(
+                "{head}[latency]\nlog = {{ uniform = [{low}, {high}] }}\nfrontier = {{ uniform = [{low}, {high}] }}\n\
+                 [[load]]\nkind = \"insert\"\nnodes = [{}]\nevery = {{ exponential = {every} }}\nto-s = {}\n",
+                writers.join(", "),
+                self.seconds,
+            )
+        };
         Scenario::read("replay", &text).ok()
     }
 
-    fn run(&self, point: [u64; 2], variant: Variant, seed: u64) -> Option<Counted> {
-        let scenario = self.scenario(point, 0)?;
+    /// A run and what it cost; nothing where it is a storm of its own, for whose end nobody waits.
+    fn run(&self, point: [u64; 2], variant: Variant, seed: u64) -> (Option<Counted>, u64) {
+        let Some(scenario) = self.scenario(point, 0) else {
+            return (None, 0);
+        };
         let mut parts = vec![BTreeSet::new(); self.nodes.len()];
         let mut keep = |_, note: &Note, _: &World| {
             if note.what == What::Refused {
@@ -239,40 +250,92 @@ impl Storm<'_> {
             }
         };
         let mut run = Run::new(&scenario, variant, seed, Some(&mut keep));
-        // Hopeless candidates are storms of their own: nobody waits for their end.
         let refused = self.finding.counts.get("refused").copied().unwrap_or(0);
-        let enough = (refused / self.seen.max(1) as u64 + HANDFUL) * self.nodes.len() as u64 * 4;
+        let enough = if self.loads.is_some() {
+            3 * refused + HANDFUL
+        } else {
+            (refused / self.seen.max(1) as u64 + HANDFUL) * self.nodes.len() as u64 * 4
+        };
+        let cost = |run: &Run<'_>| {
+            run.tally.total(What::Refused, None) + run.tally.total(What::Finished, None)
+        };
         for second in (0..=self.seconds).step_by(10) {
             run.run_until(second * 1_000_000);
             if run.tally.total(What::Refused, None) > enough {
-                return None;
+                let cost = cost(&run);
+                return (None, cost);
             }
         }
         run.finish();
-        let tally = run.tally.clone();
+        let (cost, tally) = (cost(&run), run.tally.clone());
+        let Run { world, .. } = run;
+        let missing = world.nodes.iter().enumerate().map(|(node, it)| {
+            let asked = it
+                .queue
+                .values()
+                .flat_map(|it| it.first..it.first + it.count);
+            asked.filter(|part| !world.covers(node, *part)).count() as u64
+        });
+        let counted = Counted {
+            missing: missing.collect(),
+            parts: parts.iter().map(|it| it.len() as u64).collect(),
+            tally,
+        };
+        (Some(counted), cost)
+    }
+
+    /// The most handlers that a server has at work at once, by server, if there are enough of them.
+    fn handlers(&self, point: [u64; 2]) -> Vec<u64> {
+        let mut most = vec![0; self.nodes.len()];
+        let Some(mut scenario) = self.scenario(point, 0) else {
+            return most;
+        };
+        scenario.handlers = Some(Handlers {
+            threads: 4096,
+            backlog: 4096,
+            offer_us: 2_000,
+            request_mb: 0,
+            memory_mb: 0,
+        });
+        let mut keep = |_, note: &Note, world: &World| {
+            let busy = world.nodes.get(note.node).map_or(0, |it| it.busy as u64);
+            if let Some(most) = most.get_mut(note.node) {
+                *most = busy.max(*most);
+            }
+        };
+        let mut run = Run::new(&scenario, self.variant, 1, Some(&mut keep));
+        run.finish();
         drop(run);
-        let parts = parts.iter().map(|it| it.len() as u64).collect();
-        Some(Counted { tally, parts })
+        most
     }
 
     fn compare(&self, run: Option<&Counted>) -> Vec<Compared> {
         let mut compared = Vec::new();
+        let counts = if self.is_in_total() {
+            Counts::InTotal
+        } else {
+            Counts::Yes
+        };
         for (place, node) in self.nodes.iter().enumerate() {
             for (count, whats) in COUNTS {
                 if count == "unproven" && !self.balances {
                     continue;
                 }
                 let total = |run: &Counted| -> u64 {
-                    whats
-                        .iter()
-                        .map(|it| run.tally.total(*it, Some(place)))
-                        .sum()
+                    let totals = whats.iter();
+                    totals.map(|it| run.tally.total(*it, Some(place))).sum()
                 };
                 let predicted = run.map_or(0, total);
-                let counts = self.finding.counts_by_node.get(node);
-                let observed = counts.and_then(|it| it.get(count)).copied().unwrap_or(0);
+                let observed = self.finding.counts_by_node.get(node);
+                let observed = observed.and_then(|it| it.get(count)).copied().unwrap_or(0);
                 let observed = (place < self.seen).then_some(observed);
-                compared.push(Compared::of(count, node, observed, predicted));
+                compared.push(Compared::of(count, node, observed, predicted).but(counts));
+            }
+            if let Some(loads) = &self.loads {
+                let observed = loads.missing.get(place).copied();
+                let predicted = run.map_or(0, |it| it.missing[place]);
+                compared.push(Compared::of(MISSING, node, observed, predicted).but(counts));
+                continue;
             }
             let observed = self.parts.get(place).copied().flatten();
             if observed.is_some() || place >= self.seen {
@@ -280,116 +343,79 @@ impl Storm<'_> {
                 compared.push(Compared::of(PARTS, node, observed, predicted));
             }
         }
+        if self.is_in_total() {
+            let sums = ["refused", "finished", MISSING].map(|what| sum(&compared, what));
+            compared.extend(sums);
+        }
+        compared.extend(self.over_time(run));
+        compared
+    }
+
+    /// What was fitted to nothing: how the refusals are spread over the time; and what went in.
+    fn over_time(&self, run: Option<&Counted>) -> Vec<Compared> {
+        let Some(loads) = &self.loads else {
+            return Vec::new();
+        };
+        let mut compared = Vec::new();
+        let steps = usize::try_from(self.seconds / STEP_S).unwrap_or(0);
+        for (third, observed) in loads.thirds.iter().enumerate() {
+            let (from, to) = (steps * third / 3, steps * (third + 1) / 3);
+            let to = if third == 2 { usize::MAX } else { to };
+            let of = |it: &Counted| it.tally.between(What::Refused, None, from, to);
+            let what = ["first", "second", "last"][third];
+            let what = format!("refused, {what} third of the time");
+            let row = Compared::of(&what, ALL, Some(*observed), run.map_or(0, of));
+            compared.push(row.but(Counts::Unfitted));
+        }
+        for (place, node) in self.nodes.iter().enumerate().filter(|_| loads.fails()) {
+            let of = |it: &Counted| it.tally.total(What::StoreError, Some(place));
+            let observed = loads.catalog.get(place).copied();
+            let what = "requests for the catalog that failed";
+            compared.push(Compared::of(what, node, observed, run.map_or(0, of)).given());
+        }
         compared
     }
 
     fn summary(&self, verdict: Verdict, compared: &[Compared]) -> String {
         let sum = |of: fn(&Compared) -> u64| -> u64 {
             let refused = compared.iter().filter(|it| it.what == "refused");
-            refused.filter(|it| it.observed.is_some()).map(of).sum()
+            let apart = refused.filter(|it| it.node != ALL && it.observed.is_some());
+            apart.map(of).sum()
         };
         let observed = sum(|it| it.observed.unwrap_or(0));
         let predicted = sum(|it| it.predicted);
+        let load = if self.loads.is_some() {
+            "the load that these records show"
+        } else {
+            "an even load"
+        };
         let word = match verdict {
-            Verdict::Reproduced => "is what an even load alone can make",
-            Verdict::Partly => "is in part what an even load alone can make",
-            Verdict::Not => "is not what an even load makes",
+            Verdict::Reproduced => format!("is what {load} alone can make"),
+            Verdict::Partly => format!("is in part what {load} alone can make"),
+            Verdict::Not | Verdict::NotRun => format!("is not what {load} makes"),
+        };
+        let fitted = self.bounds().ends.iter().filter(|it| it.0 < it.1).count();
+        let fitted = ["no number", "one number", "two numbers"][fitted];
+        let total = if self.is_in_total() {
+            ", compared in total"
+        } else {
+            ""
         };
         format!(
-            "{} under {} {word}, with two numbers fitted: {observed} refusals observed, {predicted} predicted",
+            "{} under {} {word}, with {fitted} fitted{total}: {observed} refusals observed, {predicted} predicted",
             self.finding.id,
             self.variant.name()
         )
     }
-
-    /// The same load under each protocol, and a rest of two minutes for what is left.
-    fn fixes(&self, point: [u64; 2]) -> Vec<FixRow> {
-        let own = self.variant.name();
-        let mut names = vec![own.clone()];
-        for fix in ["A", "B", "D", "E"] {
-            names.push(format!("{own}+{fix}"));
-        }
-        if own != "v2" {
-            names.push("v2".to_owned());
-        }
-        let mut rows = Vec::new();
-        for (place, name) in names.iter().enumerate() {
-            let variant = Variant::parse(name);
-            let (Ok(variant), Some(scenario)) = (variant, self.scenario(point, 120)) else {
-                continue;
-            };
-            let mut run = Run::new(&scenario, variant, 1, None);
-            run.finish();
-            let refused = run.tally.total(What::Refused, None);
-            let finished = run.tally.total(What::Finished, None);
-            let converged = run.world.has_converged();
-            let end = if converged {
-                "everything arrives"
-            } else {
-                "parts are missing"
-            };
-            rows.push(FixRow {
-                fix: if place == 0 {
-                    format!("as it was ({name})")
-                } else {
-                    name.clone()
-                },
-                cures: converged,
-                outcome: format!("{refused} refused, {finished} finished; two minutes later {end}"),
-            });
-        }
-        rows
-    }
-
-    /// The first refusal, from the request to the next try.
-    fn trace(&self, point: [u64; 2]) -> Vec<String> {
-        let Some(scenario) = self.scenario(point, 0) else {
-            return Vec::new();
-        };
-        let mut notes: Vec<(u64, Note)> = Vec::new();
-        let mut refused = None;
-        let mut keep = |now, note: &Note, _: &World| {
-            if refused.is_none() && notes.len() < 100_000 {
-                notes.push((now, *note));
-                if note.what == What::Refused {
-                    refused = Some(note.part);
-                }
-            }
-        };
-        let sink: Sink<'_> = &mut keep;
-        let mut run = Run::new(&scenario, self.variant, 1, Some(sink));
-        run.run_until(60_000_000);
-        drop(run);
-        let Some(part) = refused else {
-            return Vec::new();
-        };
-        let told = notes.iter().filter(|it| it.1.part == part);
-        let told = told.filter_map(|(at, note)| {
-            let (node, ms) = (host(note.node), at / 1000);
-            let what = words(note.what)?;
-            Some(format!("{ms} ms, {node}: {what}"))
-        });
-        told.collect()
-    }
 }
 
-/// What happens to a part, in words.
-fn words(what: What) -> Option<&'static str> {
-    let known = [
-        (What::Written, "the part is written"),
-        (What::Queued, "an entry asks for the part"),
-        (What::Fetching, "it asks another server for the part"),
-        (What::Offered, "the source offers a relink"),
-        (What::Relinking, "its own reference is written"),
-        (
-            What::Unknown,
-            "the source is asked to confirm and says `unknown`: a write of the same table is under way there",
-        ),
-        (What::No, "the source is asked to confirm and says `no`"),
-        (
-            What::Refused,
-            "the relink is given up, its reference removed, and the entry waits for another try",
-        ),
-    ];
-    known.iter().find(|it| it.0 == what).map(|it| it.1)
+/// The sum of a count over the servers with records.
+fn sum(compared: &[Compared], what: &str) -> Compared {
+    let rows = compared.iter().filter(|it| it.what == what);
+    let (mut observed, mut predicted) = (0, 0);
+    for row in rows.filter(|it| it.observed.is_some()) {
+        observed += row.observed.unwrap_or(0);
+        predicted += row.predicted;
+    }
+    Compared::of(what, ALL, Some(observed), predicted)
 }

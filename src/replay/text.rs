@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Replayed, Verdict};
+use super::{Candidate, Compared, Counts, Replayed, Verdict};
 use crate::report::escape::terminal;
 
 /// Writes replays for people.
@@ -12,27 +12,15 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             Verdict::Reproduced => "REPRODUCED",
             Verdict::Partly => "PARTLY REPRODUCED",
             Verdict::Not => "NOT REPRODUCED",
+            Verdict::NotRun => "NOT RUN AGAIN",
         };
         let (finding, summary) = (terminal(&one.finding), terminal(&one.summary));
         writeln!(out, "{finding}, {verdict}: {summary}")?;
-        writeln!(out, "\nobserved and predicted:")?;
-        for it in &one.compared {
-            let observed = it
-                .observed
-                .map_or_else(|| "not here".to_owned(), |n| n.to_string());
-            let error = match it.error {
-                _ if it.given => "  given".to_owned(),
-                None => String::new(),
-                Some(e) => format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0),
-            };
-            writeln!(
-                out,
-                "  {:<28}{:<16}{observed:>10}{:>10}{error}",
-                it.what,
-                terminal(&it.node),
-                it.predicted
-            )?;
+        if one.verdict == Verdict::NotRun {
+            writeln!(out)?;
+            continue;
         }
+        numbers(&one.compared, out)?;
         for (what, facts) in [
             ("read", &one.read),
             ("assumed", &one.assumed),
@@ -61,6 +49,7 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
                 it.what, it.value, it.least, it.most
             )?;
         }
+        candidates(&one.candidates, out)?;
         writeln!(out, "\nwhat would have helped here:")?;
         for it in &one.fixes {
             let word = if it.cures { "cures" } else { "does not" };
@@ -73,6 +62,48 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  {:>2}. {step}", place + 1)?;
         }
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn numbers(compared: &[Compared], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nobserved and predicted:")?;
+    for it in compared {
+        let observed = it
+            .observed
+            .map_or_else(|| "not here".to_owned(), |n| n.to_string());
+        let mut error = match it.error {
+            Some(e) if it.counts != Counts::Given => {
+                format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0)
+            }
+            _ => String::new(),
+        };
+        if let Some(words) = it.counts.words() {
+            error.push_str("  ");
+            error.push_str(words);
+        }
+        writeln!(
+            out,
+            "  {:<38}{:<16}{observed:>10}{:>10}{error}",
+            it.what,
+            terminal(&it.node),
+            it.predicted
+        )?;
+    }
+    Ok(())
+}
+
+fn candidates(candidates: &[Candidate], out: &mut dyn Write) -> io::Result<()> {
+    if !candidates.is_empty() {
+        writeln!(out, "\nsuspected of the connections that broke beside it:")?;
+    }
+    for it in candidates {
+        let (candidate, verdict) = (&it.candidate, it.verdict.word());
+        writeln!(out, "  {candidate}: {verdict}: {}", terminal(&it.reason))?;
+        for it in &it.read {
+            let (what, value) = (terminal(&it.what), terminal(&it.value));
+            writeln!(out, "    {what}: {value} ({})", terminal(&it.from))?;
+        }
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub struct Again {
     pub model: EngineModel,
     /// By the name of a count of the rule: the signal that it counts.
     pub counts: BTreeMap<String, String>,
+    /// By the name under which the model asks for it: the signal that it reads, and by field the value that it counts.
+    pub reads: BTreeMap<String, (String, BTreeMap<String, String>)>,
 }
 
 impl Again {
@@ -24,9 +26,16 @@ impl Again {
             let signal = count.signal.as_ref()?.get_ref().clone();
             Some((name.clone(), signal))
         });
+        let reads = declared.replay_reads.iter().map(|(name, read)| {
+            let filters = read.filters.iter();
+            let filters = filters.map(|(field, value)| (field.get_ref().clone(), value.clone()));
+            let signal = read.signal.get_ref().clone();
+            (name.clone(), (signal, filters.collect()))
+        });
         declared.replay.map(|model| Self {
             model,
             counts: counted.collect(),
+            reads: reads.collect(),
         })
     }
 }

@@ -43,7 +43,7 @@ pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::parsers::Format;
 use crate::scan::Families;
-use crate::signals::tally::{Counter, NodeTally, PairedSide, StallWatch, Uses};
+use crate::signals::tally::{AwaitedSide, Counter, NodeTally, PairedSide, StallWatch, Uses};
 use crate::signals::{Literal, SignalSet};
 use crate::vocab::{Confidence, Severity};
 
@@ -74,6 +74,8 @@ pub struct RuleBase {
     pub stalls: Vec<StallWatch>,
     /// The sides of the pairs by which clocks are compared, and the pairs.
     pub paired: Vec<PairedSide>,
+    /// The signals that open or close what nodes await.
+    pub awaited: Vec<AwaitedSide>,
     /// Pairs of them.
     pub clocks: Vec<ClockPair>,
     /// The rules, in the order of declaration.

@@ -7,11 +7,12 @@ use super::contexts::{Contexts, Waiting};
 use super::count::{
     continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
 };
-use super::{Scanned, Source, mask, watch};
+use super::{Scanned, Source, awaited, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::signals::tally::{
-    Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Uses, Watch,
+    AwaitedSide, Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Uses,
+    Watch,
 };
 use crate::signals::{FIELDS_MAX, Literal, SignalSet};
 use crate::time::Timestamp;
@@ -36,6 +37,8 @@ pub struct FoldRules<'s> {
     pub stalls: &'s [StallWatch],
     /// The sides of pairs by which clocks are compared.
     pub paired: &'s [PairedSide],
+    /// The signals that open or close what a node awaits.
+    pub awaited: &'s [AwaitedSide],
     /// How many different values of a field are counted apart.
     pub subjects_max: usize,
     /// The signal of a process's start.
@@ -459,7 +462,12 @@ impl<'s> Fold<'s> {
             self.contexts.wait(waiting);
             return;
         }
+        let format = self.format;
         let tally = self.tally_of(scanned, entry);
+        if !suspect {
+            let found = (found.signal, &values[..]);
+            awaited::note(tally, rules, format, scanned, entry, found);
+        }
         count(
             tally,
             rules,

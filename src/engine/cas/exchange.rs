@@ -324,14 +324,17 @@ impl World {
         if result.is_ok() && task.appends != 2 {
             self.break_promise(Violation::OddCost);
         }
+        let variant = self.setup.variant;
+        let is_unknown = matches!(task.answer, Some(Answer::Unknown(_)));
+        let takes_bytes =
+            (variant.has(Fix::A) && is_unknown) || (variant.has(Fix::B) && task.answer.is_some());
         let note = Note {
             peer: task.source,
+            a: u64::from(takes_bytes),
             ..self.note(What::Refused, ticket.node, task.part)
         };
         out.notes.push(note);
-        let variant = self.setup.variant;
-        let is_unknown = matches!(task.answer, Some(Answer::Unknown(_)));
-        if (variant.has(Fix::A) && is_unknown) || (variant.has(Fix::B) && task.answer.is_some()) {
+        if takes_bytes {
             self.start_bytes(ticket, 3, out);
             return;
         }

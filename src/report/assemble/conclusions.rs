@@ -2,11 +2,11 @@
 
 use super::Context;
 use crate::report::model::{
-    Applies, Balance, BalanceSide, ClockRow, Coverage, Finding, FindingWindow, Incident, Known,
-    NearMiss, NotObservable, Runs, SkewKind, Unexplained,
+    Applies, AwaitedRow, Balance, BalanceSide, ClockRow, Coverage, Finding, FindingWindow,
+    Incident, Known, NearMiss, NotObservable, Runs, SkewKind, Unexplained,
 };
 use crate::rules;
-use crate::rules::Skew;
+use crate::rules::{Again, Skew};
 use crate::signals::tally;
 
 impl Context<'_> {
@@ -56,11 +56,33 @@ impl Context<'_> {
                 k: finding.runs.0,
                 n: finding.runs.1,
             },
-            replay: finding
-                .replay
-                .as_ref()
-                .map(|it| serde_json::json!({ "model": it.model, "counts": it.counts })),
+            replay: finding.replay.as_ref().map(again),
         }
+    }
+
+    /// What nodes asked for, in the order of declaration.
+    pub(super) fn awaited(&self) -> Vec<AwaitedRow> {
+        let mut rows = Vec::new();
+        let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let opens = self.base.awaited.iter().filter(|it| it.opens);
+        for (side, declared) in opens.zip(&self.base.declared.awaited) {
+            for facts in &self.analysis.nodes {
+                let Some(tally) = facts.tally.awaited.get(&side.awaited) else {
+                    continue;
+                };
+                rows.push(AwaitedRow {
+                    name: declared.name.get_ref().clone(),
+                    run: facts.tally.run.clone(),
+                    node: facts.tally.node.clone(),
+                    signal: declared.opens.get_ref().clone(),
+                    tables: whole(tally.tables()),
+                    things: whole(tally.things()),
+                    open: whole(tally.open()),
+                    beyond_cap: tally.beyond_cap,
+                });
+            }
+        }
+        rows
     }
 
     pub(super) fn coverage(&self) -> Coverage {
@@ -132,6 +154,16 @@ pub(super) fn incident(one: &rules::Incident) -> Incident {
         findings: one.findings.clone(),
         summary: one.summary.clone(),
     }
+}
+
+/// How a finding can be run again, as a report holds it.
+fn again(one: &Again) -> serde_json::Value {
+    let reads = one.reads.iter().map(|(name, (signal, filters))| {
+        let read = serde_json::json!({ "signal": signal, "where": filters });
+        (name.clone(), read)
+    });
+    let reads: serde_json::Map<String, serde_json::Value> = reads.collect();
+    serde_json::json!({ "model": one.model, "counts": one.counts, "reads": reads })
 }
 
 pub(super) fn balance(one: &rules::Balance) -> Balance {

@@ -74,6 +74,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
             .map(not_observable)
             .collect(),
         balances: analysis.conclusions.balances.iter().map(balance).collect(),
+        awaited: context.awaited(),
         coverage: context.coverage(),
         replays: Vec::new(),
         timeline: context.timeline(),

@@ -181,6 +181,52 @@ fn elsewhere(report: &Report, page: &mut Page) {
         page.section("Run again in the reference engine");
         list(&items, "replays", page);
     }
+    for replay in report.replays.iter().take(ITEMS_MAX) {
+        compared(replay, page);
+        let candidates = replay["candidates"].as_array();
+        let candidates = candidates.into_iter().flatten().map(|it| {
+            let word = |key: &str| it[key].as_str().unwrap_or_default();
+            let verdict = word("verdict").replace('-', " ");
+            markdown_line(&format!(
+                "{}: {verdict}: {}",
+                word("candidate"),
+                word("reason")
+            ))
+        });
+        let candidates: Vec<String> = candidates.collect();
+        if !candidates.is_empty() {
+            list(&candidates, "suspicions", page);
+        }
+    }
+}
+
+/// What a replay predicts beside what was observed, and which rows do not count.
+fn compared(replay: &serde_json::Value, page: &mut Page) {
+    let rows = replay["compared"].as_array().map_or(&[][..], Vec::as_slice);
+    if rows.is_empty() {
+        return;
+    }
+    let header = ["what", "node", "observed", "predicted", "counts"].map(str::to_owned);
+    let word = |it: &serde_json::Value| {
+        let text = it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+        markdown_inline(&text)
+    };
+    let cells = rows.iter().take(2 * ITEMS_MAX).map(|it| {
+        let observed = if it["observed"].is_null() {
+            "not here".to_owned()
+        } else {
+            word(&it["observed"])
+        };
+        vec![
+            word(&it["what"]),
+            word(&it["node"]),
+            observed,
+            word(&it["predicted"]),
+            word(&it["counts"]),
+        ]
+    });
+    page.table(&header, &cells.collect::<Vec<_>>());
+    page.left_out(rows.len(), 2 * ITEMS_MAX, "rows");
 }
 
 fn list(items: &[String], what: &str, page: &mut Page) {

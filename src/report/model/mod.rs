@@ -88,6 +88,9 @@ pub struct Report {
     pub not_observable: Vec<NotObservable>,
     /// Counts that must agree.
     pub balances: Vec<Balance>,
+    /// What nodes asked for and what of it came, by declaration and node.
+    #[serde(default)]
+    pub awaited: Vec<AwaitedRow>,
     /// What no finding explains.
     pub coverage: Coverage,
     /// Replays in the reference engine.
@@ -375,6 +378,27 @@ pub struct BalanceSide {
     pub what: String,
     /// How many.
     pub count: u64,
+}
+
+/// What a node asked for and what of it came, as far as its logs go.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AwaitedRow {
+    /// What it is.
+    pub name: String,
+    /// The run.
+    pub run: String,
+    /// The node.
+    pub node: String,
+    /// The signal of the records that ask for it.
+    pub signal: String,
+    /// How many tables it is of.
+    pub tables: u64,
+    /// How many different things were asked for, equal names of two tables counted twice.
+    pub things: u64,
+    /// How many of them nothing brought after the last record that asked.
+    pub open: u64,
+    /// Records that asked for one that was not counted because of `--max-subjects`.
+    pub beyond_cap: u64,
 }
 
 /// What findings explain, and what they do not.

@@ -53,7 +53,7 @@ fn manner(parent: &str, key: &str) -> Manner {
         | "category" | "fix_goes_in" | "rule" | "rules" | "signal" | "what" | "first" | "last"
         | "at" | "start" | "mechanism" | "counts" | "shares" | "tone" | "layout" | "verdict"
         | "tail" | "fail_on" | "known" | "by_level" | "distinct" | "beyond_cap" | "family"
-        | "holds" | "field" | "not_before" | "not_after" | "lsn" | "lsn_to" | "expected"
+        | "holds" | "reads" | "field" | "not_before" | "not_after" | "lsn" | "lsn_to" | "expected"
         | "first_lsn" | "last_lsn" | "max_lsn" | "name_lsn" | "name_last" | "end_lsn"
         | "commit" | "step" | "asks" | "expires"
         // Of codes, balances and strips: a word of the rule base.

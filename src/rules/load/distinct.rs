@@ -24,6 +24,8 @@ pub(super) fn check_distinct(file: &File, origin: Origin<'_>) -> Result<(), Load
     once("strip", strips, origin)?;
     let clocks = file.clock.iter().map(|clock| &clock.what);
     once("clock", clocks, origin)?;
+    let awaited = file.awaited.iter().map(|it| &it.name);
+    once("awaited", awaited, origin)?;
     let failures = file.failure.iter().map(|failure| &failure.id);
     once("failure", failures, origin)?;
     let steps = file.step.iter().map(|step| &step.id);

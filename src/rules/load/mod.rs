@@ -1,6 +1,7 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
 mod accept;
+mod awaited;
 mod bounds;
 mod cause;
 mod clock;
@@ -18,12 +19,13 @@ mod stall;
 mod title;
 
 use super::places::{Lines, Places};
-use super::schema::{ClockDecl, CodeDecl, FailureDecl, File, IgnoreDecl, StepDecl};
+use super::schema::{AwaitedDecl, ClockDecl, CodeDecl, FailureDecl, File, IgnoreDecl, StepDecl};
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
 use crate::signals::tally::Uses;
 use crate::signals::{Literal, Signal, SignalSet};
+use awaited::compile_awaited;
 use clock::compile_clocks;
 use distinct::check_distinct;
 use format::compile_formats;
@@ -77,6 +79,7 @@ struct Loader<'t> {
     balance_origins: Vec<Origin<'t>>,
     strip_origins: Vec<Origin<'t>>,
     clock_origins: Vec<Origin<'t>>,
+    awaited_origins: Vec<Origin<'t>>,
     step_origins: Vec<Origin<'t>>,
     ignore_origins: Vec<Origin<'t>>,
     environment_origin: Option<Origin<'t>>,
@@ -141,6 +144,7 @@ impl<'t> Loader<'t> {
             );
         }
         self.take_clocks(read.clock, origin);
+        self.take_awaited(read.awaited, origin);
         for failure in read.failure {
             check_id(origin, &failure.id)?;
             let is_other = |known: &FailureDecl| known.id.get_ref() != failure.id.get_ref();
@@ -171,6 +175,13 @@ impl<'t> Loader<'t> {
             put(list, origins, entry, origin, |it| it.id.get_ref());
         }
         Ok(())
+    }
+
+    fn take_awaited(&mut self, all: Vec<AwaitedDecl>, origin: Origin<'t>) {
+        for awaited in all {
+            let (list, origins) = (&mut self.file.awaited, &mut self.awaited_origins);
+            put(list, origins, awaited, origin, |it| it.name.get_ref());
+        }
     }
 
     fn take_clocks(&mut self, clocks: Vec<ClockDecl>, origin: Origin<'t>) {
@@ -217,6 +228,8 @@ impl<'t> Loader<'t> {
         let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
+        let awaited = self.file.awaited.iter().zip(&self.awaited_origins);
+        let awaited = compile_awaited(awaited, &signals)?;
         let uses = Uses::of_all(signals.len(), &counters, &stalls, &paired);
         let environment = self.environment(&signals)?;
         let (ignores, ignored_texts) = self.ignores()?;
@@ -235,6 +248,7 @@ impl<'t> Loader<'t> {
             wal_counts,
             stalls,
             paired,
+            awaited,
             clocks,
             rules,
             balances,

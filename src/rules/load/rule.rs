@@ -3,6 +3,7 @@
 use toml::Spanned;
 
 use super::accept::check_accepted;
+use super::awaited::check_reads;
 use super::cause::{check_causes, check_step};
 use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
@@ -216,6 +217,7 @@ pub(super) fn compile_rule(
     }
     check_causes(declared, origin, &all.rule, counters.signals)?;
     check_step(declared, origin, &all.step)?;
+    check_reads(&declared.replay_reads, origin, counters.signals)?;
     Ok(Rule {
         declared: at,
         counts,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+mod awaited;
 mod balance;
 mod clock;
 mod environment;
@@ -18,6 +19,7 @@ mod step;
 mod strip;
 mod value;
 
+pub use awaited::{AwaitedDecl, ReadDecl};
 pub use balance::{BalanceDecl, SideDecl};
 pub use clock::ClockDecl;
 pub use environment::EnvironmentDecl;
@@ -56,6 +58,9 @@ pub struct File {
     /// Pairs of records by which clocks are compared.
     #[serde(default)]
     pub clock: Vec<ClockDecl>,
+    /// What is asked for and may not come.
+    #[serde(default)]
+    pub awaited: Vec<AwaitedDecl>,
     /// Strips.
     #[serde(default)]
     pub strip: Vec<StripDecl>,
@@ -257,6 +262,9 @@ pub struct RuleDecl {
     pub step: Option<Spanned<String>>,
     /// The model of the reference engine in which its findings can be run again.
     pub replay: Option<EngineModel>,
+    /// What that model reads beside the rule's counts, by the name under which it asks for it.
+    #[serde(default)]
+    pub replay_reads: BTreeMap<String, ReadDecl>,
     /// `run` (one finding per run, the default) or `node` (one per node).
     #[serde(default)]
     pub per: Scope,

@@ -1,5 +1,6 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
+mod awaited;
 mod counter;
 mod exported;
 mod extent;
@@ -12,6 +13,7 @@ mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use awaited::{AwaitedSide, AwaitedTally};
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use exported::{Exported, ExportedName, ExportedValue};
 pub use extent::Extent;
@@ -118,6 +120,8 @@ pub struct NodeTally {
     pub stalls: Vec<StallTally>,
     /// Records that another node may have, too, by index of the side that they are.
     pub paired: BTreeMap<usize, PairedSample>,
+    /// What was asked for and what came of it, by index of the declaration.
+    pub awaited: BTreeMap<usize, AwaitedTally>,
     /// Stretches of the main log without a record, in order.
     pub gaps: Vec<(Timestamp, Timestamp)>,
     /// Error and Fatal records.
@@ -232,6 +236,9 @@ impl NodeTally {
         }
         for (side, sample) in other.paired {
             self.paired.entry(side).or_default().absorb(sample);
+        }
+        for (at, tally) in other.awaited {
+            self.awaited.entry(at).or_default().absorb(tally);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);

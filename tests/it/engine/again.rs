@@ -1,11 +1,12 @@
 //! Findings run again: what was hidden is found, what was withheld is predicted, and what does not balance stays open.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use casdiag::engine::cas::{Logs, Note, Run, Scenario, Tally, Variant, What, World, host};
 use casdiag::engine::sim::Stream;
-use casdiag::replay::{Replayed, Verdict, replay};
+use casdiag::replay::{Counts, Replayed, Verdict, replay};
 use casdiag::report::model::Report;
 use serde_json::Value;
 
@@ -182,4 +183,126 @@ fn a_report_carries_it_and_a_kept_report_can_be_run_again() {
     fs::write(&kept, ran.out.replace("\"controllers\"", "\"none\"")).unwrap();
     let none = casdiag(&["replay", kept.to_str().unwrap()]);
     assert_eq!(none.code, Some(2), "{none:?}");
+}
+
+/// A log in which a part is refused so many seconds after 10:00.
+fn storm_of(refused: impl Iterator<Item = u64>) -> String {
+    let mut text = String::new();
+    for (place, second) in refused.enumerate() {
+        let (hour, minute, second) = (10 + second / 3600, second / 60 % 60, second % 60);
+        writeln!(
+            text,
+            "2026.08.21 {hour:02}:{minute:02}:{second:02}.717093 [ 7 ] {{}} <Error> q.s (94c6): auto DB::StorageReplicatedMergeTree::processQueueEntry(X)::operator() const: Code: 210. DB::Exception: Source ch2 did not prove it still holds the manifest it offered for part all_{place}_{place}_0 by relink; the relink is abandoned and the fetch will be retried later. (NETWORK_ERROR)"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_finding_that_is_not_run_again_says_why_in_every_output() {
+    // Two hours of refusals at one server, the other one's records are not here.
+    let text = storm_of((0..7200).step_by(10));
+    let folder = Folder::with("ch1/clickhouse-server.log", text);
+    let reason = "is not run again: it, whose load must be searched for, lasted 7190 s, and 1800 s is the limit";
+    let one = storm(&report(folder.path()));
+    assert_eq!(one.verdict, Verdict::NotRun);
+    assert!(one.summary.ends_with(reason), "{}", one.summary);
+    assert!(one.compared.is_empty() && one.fixes.is_empty());
+    let path = folder.path().to_str().unwrap();
+    for format in ["text", "markdown", "json"] {
+        let shown = casdiag(&["analyze", path, "--replay", "--quiet", "--format", format]);
+        assert!(shown.out.contains(reason), "{format}: {}", shown.out);
+    }
+    let kept = Folder::new();
+    let json = casdiag(&["analyze", path, "--quiet", "--format", "json"]);
+    let kept = kept.put("report.json", json.out);
+    let again = casdiag(&["replay", kept.to_str().unwrap()]);
+    assert_eq!(again.code, Some(3), "{again:?}");
+    assert!(again.out.contains("NOT RUN AGAIN") && again.out.contains(reason));
+}
+
+#[test]
+fn the_limits_of_a_replay_are_told_with_their_numbers() {
+    let json = |text: String| {
+        let folder = Folder::with("ch1/clickhouse-server.log", text);
+        let report = report(folder.path());
+        serde_json::to_value(&report).unwrap()
+    };
+    let reason = |value: Value| -> String {
+        let report: Report = serde_json::from_value(value).unwrap();
+        storm(&report).summary
+    };
+    let storm = |value: &mut Value| -> usize {
+        let findings = value["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .position(|it| it["replay"]["model"] == "relinks")
+            .unwrap()
+    };
+    let mut many = json(storm_of(0..20));
+    let at = storm(&mut many);
+    many["findings"][at]["counts"]["refused"] = 400_001.into();
+    assert!(reason(many.clone()).contains(
+        "400001 refusals are too many to run as often as a search does: 400000 is the limit"
+    ));
+    many["findings"][at]["counts"]["refused"] = 20.into();
+    many["findings"][at]["nodes"] = serde_json::json!(["ch1"]);
+    assert!(reason(many.clone()).contains("1 server is known, and a relink takes two"));
+    let names: Vec<String> = (1..=17).map(|it| format!("ch{it}")).collect();
+    many["findings"][at]["nodes"] = serde_json::json!(names);
+    assert!(reason(many).contains("17 servers are too many: 16 is the limit"));
+}
+
+#[test]
+fn a_row_of_a_handful_is_marked_in_every_output() {
+    let sample = repository("samples/incidents/report-000");
+    let one = storm(&report(&sample));
+    let row = |what: &str, node: &str| {
+        let mut rows = one.compared.iter();
+        rows.find(|it| it.what == what && it.node == node).unwrap()
+    };
+    // Eight finished at the first server, twelve at the second; 28 and 21 were refused.
+    assert_eq!(row("finished", "ch1").observed, Some(8));
+    assert_eq!(row("finished", "ch1").counts, Counts::Handful);
+    assert_eq!(row("refused", "ch2").observed, Some(21));
+    assert_eq!(row("refused", "ch2").counts, Counts::Yes);
+    let path = sample.to_str().unwrap();
+    let json = casdiag(&["analyze", path, "--replay", "--quiet", "--format", "json"]);
+    let value: Value = serde_json::from_str(&json.out).unwrap();
+    let rows = value["replays"][0]["compared"].as_array().unwrap();
+    assert!(
+        rows.iter()
+            .any(|it| it["what"] == "finished" && it["counts"] == "handful")
+    );
+    let markdown = casdiag(&[
+        "analyze", path, "--replay", "--quiet", "--format", "markdown",
+    ]);
+    let marked =
+        |line: &str| line.starts_with("| finished | ch1 | 8 |") && line.ends_with("| handful |");
+    assert!(markdown.out.lines().any(marked), "{}", markdown.out);
+    let folder = Folder::new();
+    let kept = folder.put("report.json", json.out);
+    let again = casdiag(&["replay", kept.to_str().unwrap()]);
+    let marked =
+        |line: &str| line.trim_start().starts_with("finished") && line.ends_with("a handful");
+    assert!(again.out.lines().any(marked), "{}", again.out);
+}
+
+#[test]
+fn parts_that_were_refused_and_came_later_are_told_from_those_that_did_not() {
+    // The incident's own description: three refused parts on each server arrive later.
+    let report = report(&repository("samples/incidents/report-000"));
+    let rows: Vec<(&str, u64)> = report
+        .awaited
+        .iter()
+        .map(|it| (it.node.as_str(), it.things - it.open))
+        .collect();
+    assert_eq!(rows, [("ch1", 3), ("ch2", 3)]);
+    assert!(
+        report
+            .awaited
+            .iter()
+            .all(|it| it.tables == 1 && it.beyond_cap == 0)
+    );
 }

@@ -1,6 +1,9 @@
 //! The reference engine: what its scenarios show, what its logs say, what a search of small worlds finds.
 
 mod again;
+mod again_attached;
+mod again_died;
+mod closed;
 mod exchange;
 mod ha;
 mod logs;

@@ -74,6 +74,8 @@ pub(super) struct Draft {
     pub(super) grep_lines: u64,
     /// Source and part of a refusal.
     pub(super) refusal: Option<(&'static str, &'static str)>,
+    /// The part of a finished relink.
+    pub(super) finished: Option<&'static str>,
 }
 
 impl Draft {
@@ -93,6 +95,7 @@ impl Draft {
             nested: None,
             grep_lines: 0,
             refusal: None,
+            finished: None,
         }
     }
 

@@ -16,7 +16,9 @@ impl Node {
                 let (logger, part) = (self.logger(" (Fetcher)"), self.rng.pick(&PARTS));
                 let message =
                     format!("Relink of part {part} onto disk cas finished (no bytes transferred).");
-                Draft::new(self.worker(), "Debug", logger, message)
+                let mut draft = Draft::new(self.worker(), "Debug", logger, message);
+                draft.finished = Some(part);
+                draft
             }
             Kind::CatalogAttempt => self.catalog_attempt(),
             Kind::CatalogException => self.s3_error("data/cas/ref_catalog"),

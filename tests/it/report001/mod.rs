@@ -64,6 +64,9 @@ pub(crate) struct NodeTruth {
     /// Refusals by the host that they accuse.
     pub(crate) refusals_by_source: BTreeMap<&'static str, u64>,
     pub(crate) refusals_by_part: BTreeMap<String, u64>,
+    /// Of each table and part that was refused: the last stamp of a refusal or a finished relink of it, and whether that was
+    /// a refusal.
+    pub(crate) refused_last: BTreeMap<(String, &'static str), (u64, bool)>,
     pub(crate) unproven_unknown: u64,
     pub(crate) unproven_no: u64,
     pub(crate) finished: u64,
@@ -112,6 +115,14 @@ pub(crate) struct FileTruth {
     pub(crate) grep_lines: u64,
     /// The last record is cut.
     pub(crate) torn: bool,
+}
+
+impl NodeTruth {
+    /// Parts of tables that were refused and not finished later.
+    pub(crate) fn missing(&self) -> u64 {
+        let missing = self.refused_last.values().filter(|it| it.1).count();
+        u64::try_from(missing).expect("a count fits")
+    }
 }
 
 impl Truth {

@@ -326,6 +326,17 @@ impl Node {
             self.stamp_range.0.min(self.stamp),
             self.stamp_range.1.max(self.stamp),
         );
+        let part = draft.refusal.map(|it| it.1).or(draft.finished);
+        if let Some(part) = part {
+            let table = draft.logger.split_once(' ').map_or("", |it| it.0);
+            let key = (table.to_owned(), part);
+            let now = (self.stamp, draft.refusal.is_some());
+            if let Some(last) = truth.refused_last.get_mut(&key) {
+                *last = now.max(*last);
+            } else if now.1 {
+                truth.refused_last.insert(key, now);
+            }
+        }
         let tally = match kind {
             Kind::Refusal | Kind::RefusalTwice => &mut truth.refusals,
             Kind::Unproven | Kind::UnprovenTwice => &mut truth.unproven_unknown,

@@ -117,6 +117,8 @@ impl Teller<'_> {
             | What::FellBack
             | What::Downloading
             | What::Downloaded => self.receiver(note),
+            // Whoever goes on with the bytes fails no entry: the next record says so.
+            What::Refused if note.a == 1 => return Vec::new(),
             What::Refused
             | What::Unresolved
             | What::NotThere
@@ -325,7 +327,7 @@ impl Teller<'_> {
             plain("Error", "CasPool", text)
         } else if note.what == What::Faulted {
             let text = format!(
-                "CAS ref-log append for namespace '{namespace}': impossible foreign interference observed at the key of the next log: the lane is faulted"
+                "Code: 246. DB::Exception: CAS ref-log append for namespace '{namespace}' txn 1-1: impossible foreign interference observed at the key. (CORRUPTED_DATA)"
             );
             plain("Error", "CasPool", text)
         } else {

@@ -5,7 +5,7 @@ use std::fs;
 
 use casdiag::engine::ha::Scenario;
 use casdiag::engine::scenarios::CONTROLLERS;
-use casdiag::replay::replay as replay_findings;
+use casdiag::replay::{Counts, replay as replay_findings};
 use serde_json::Value;
 
 use crate::product::{Folder, casdiag, findings, fired, report, repository};
@@ -255,7 +255,10 @@ fn what_a_run_was_made_from_is_told_from_what_it_predicts() {
         panic!("{replayed:?}");
     };
     let of = |given: bool| -> Vec<&str> {
-        let rows = one.compared.iter().filter(|it| it.given == given);
+        let rows = one
+            .compared
+            .iter()
+            .filter(|it| (it.counts == Counts::Given) == given);
         rows.map(|it| it.what.as_str()).collect()
     };
     // The scenario is made from where the standby is, what is committed, how long it lasts and the checked segments;

@@ -1,0 +1,33 @@
+//! What an occurrence opens or closes of what a node awaits.
+
+use super::{FoldRules, Scanned};
+use crate::parsers::Format;
+use crate::scan::Entry;
+use crate::signals::tally::NodeTally;
+
+/// Adds an occurrence with these values to what its node awaits, if it opens or closes something.
+pub(super) fn note(
+    tally: &mut NodeTally,
+    rules: &FoldRules<'_>,
+    format: Format,
+    scanned: &Scanned,
+    entry: &Entry,
+    (signal, values): (u16, &[&[u8]]),
+) {
+    let Some(time) = entry.time else {
+        return;
+    };
+    let sides = rules.awaited.iter().filter(|it| it.signal == signal);
+    for side in sides {
+        let thing = values[side.field];
+        let record = format.parse(entry.bytes.of(&scanned.block.bytes));
+        let Some(record) = record.filter(|_| !thing.is_empty()) else {
+            continue;
+        };
+        // `default.t (uuid) (Fetcher)`: the table stands first.
+        let logger = record.logger;
+        let table = &logger[..memchr::memchr(b' ', logger).unwrap_or(logger.len())];
+        let awaited = tally.awaited.entry(side.awaited).or_default();
+        awaited.add(table, thing, time, side.opens, rules.subjects_max);
+    }
+}
