@@ -17,8 +17,8 @@ pub(super) fn note(
     let Some(time) = entry.time else {
         return;
     };
-    let sides = rules.awaited.iter().filter(|it| it.signal == signal);
-    for side in sides {
+    for &at in &rules.uses[usize::from(signal)].awaited {
+        let side = &rules.awaited[at];
         let thing = values[side.field];
         let record = format.parse(entry.bytes.of(&scanned.block.bytes));
         let Some(record) = record.filter(|_| !thing.is_empty()) else {

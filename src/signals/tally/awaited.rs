@@ -1,14 +1,13 @@
 //! What was asked for and has not come yet: a record opens it, a later one closes it.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 
+use super::signal::Value;
 use crate::time::{SECOND, Timestamp};
 
-/// How many things are remembered that were brought and not asked for yet.
+/// How many things are remembered that were brought and not asked for yet, at most twice.
 const EARLY_MAX: usize = 10_000;
-/// For how long at least: two logs of a node are read beside each other, and one may be so far behind.
+/// For how long at least, where these suffice: two logs of a node are read beside each other, and one may be so far behind.
 const EARLY: i64 = 120 * SECOND;
 
 /// Records of one signal that open or close what is awaited.
@@ -38,15 +37,88 @@ impl State {
     }
 }
 
-/// A table and the name of a thing in it.
-type Thing = (Box<[u8]>, Box<[u8]>);
+/// Things by the table that they are in and their name.
+#[derive(Debug)]
+struct Things<T> {
+    by_table: FxHashMap<Value, FxHashMap<Value, T>>,
+    count: usize,
+}
+
+impl<T> Default for Things<T> {
+    fn default() -> Self {
+        Self {
+            by_table: FxHashMap::default(),
+            count: 0,
+        }
+    }
+}
+
+impl<T> Things<T> {
+    fn get_mut(&mut self, table: &[u8], thing: &[u8]) -> Option<&mut T> {
+        self.by_table.get_mut(table)?.get_mut(thing)
+    }
+
+    /// Keeps one that is not there.
+    fn insert(&mut self, table: &[u8], thing: &[u8], value: T) {
+        if !self.by_table.contains_key(table) {
+            let table = Value::from_slice(table);
+            self.by_table.insert(table, FxHashMap::default());
+        }
+        if let Some(things) = self.by_table.get_mut(table) {
+            things.insert(Value::from_slice(thing), value);
+            self.count += 1;
+        }
+    }
+
+    fn remove(&mut self, table: &[u8], thing: &[u8]) -> Option<T> {
+        let found = self.by_table.get_mut(table)?.remove(thing);
+        self.count -= usize::from(found.is_some());
+        found
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8], &T)> {
+        let tables = self.by_table.iter();
+        tables.flat_map(|(table, things)| {
+            let things = things.iter();
+            things.map(move |(thing, value)| (&table[..], &thing[..], value))
+        })
+    }
+}
+
+/// Things that were brought and that nothing has asked for yet: what asked may be read late.
+#[derive(Debug, Default)]
+struct Early {
+    /// When the first of the later ones came.
+    since: Option<Timestamp>,
+    later: Things<Timestamp>,
+    /// Those that came before: they are let go of together, which no rate makes slow.
+    before: Things<Timestamp>,
+}
+
+impl Early {
+    fn note(&mut self, table: &[u8], thing: &[u8], time: Timestamp) {
+        let since = *self.since.get_or_insert(time);
+        if time.0 - since.0 >= EARLY || self.later.count >= EARLY_MAX {
+            self.before = std::mem::take(&mut self.later);
+            self.since = Some(time);
+        }
+        match self.later.get_mut(table, thing) {
+            Some(last) => *last = time.max(*last),
+            None => self.later.insert(table, thing, time),
+        }
+    }
+
+    fn take(&mut self, table: &[u8], thing: &[u8]) -> Option<Timestamp> {
+        let (later, before) = (&mut self.later, &mut self.before);
+        later.remove(table, thing).max(before.remove(table, thing))
+    }
+}
 
 /// What a node awaits, by the table that the record's logger names and the name of the thing.
 #[derive(Debug, Default)]
 pub struct AwaitedTally {
-    states: FxHashMap<Thing, State>,
-    /// Things that were brought and that nothing has asked for yet: what asked may be read late.
-    early: FxHashMap<Thing, Timestamp>,
+    states: Things<State>,
+    early: Early,
     /// Records whose thing was not kept apart because there were too many.
     pub beyond_cap: u64,
 }
@@ -54,8 +126,7 @@ pub struct AwaitedTally {
 impl AwaitedTally {
     /// Adds a record about a thing of a table; `cap` things that were opened are kept at most.
     pub fn add(&mut self, table: &[u8], thing: &[u8], time: Timestamp, opens: bool, cap: usize) {
-        let key: Thing = (table.into(), thing.into());
-        if let Some(state) = self.states.get_mut(&key) {
+        if let Some(state) = self.states.get_mut(table, thing) {
             let end = if opens {
                 &mut state.opened
             } else {
@@ -63,62 +134,53 @@ impl AwaitedTally {
             };
             *end = (*end).max(Some(time));
         } else if !opens {
-            self.came_early(key, time);
-        } else if self.states.len() < cap {
+            self.early.note(table, thing, time);
+        } else if self.states.count < cap {
             let state = State {
                 opened: Some(time),
-                closed: self.early.remove(&key),
+                closed: self.early.take(table, thing),
             };
-            self.states.insert(key, state);
+            self.states.insert(table, thing, state);
         } else {
             self.beyond_cap += 1;
         }
     }
 
-    /// Remembers what was brought, and forgets what was long ago.
-    fn came_early(&mut self, key: Thing, time: Timestamp) {
-        let last = self.early.entry(key).or_insert(time);
-        *last = time.max(*last);
-        if self.early.len() > EARLY_MAX {
-            self.early.retain(|_, it| it.0 >= time.0 - EARLY);
-        }
-    }
-
     /// How many different things were opened.
     pub fn things(&self) -> usize {
-        self.states.len()
+        self.states.count
     }
 
     /// How many tables they are of.
     pub fn tables(&self) -> usize {
-        let tables: BTreeSet<&[u8]> = self.states.keys().map(|it| &*it.0).collect();
-        tables.len()
+        self.states.by_table.len()
     }
 
     /// How many of them are open at the end.
     pub fn open(&self) -> usize {
-        self.states.values().filter(|it| it.is_open()).count()
+        self.states.iter().filter(|(.., it)| it.is_open()).count()
     }
 
     /// Adds what another log of the same node says.
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "the later stamp of two does not depend on the order"
-    )]
     pub(super) fn absorb(&mut self, other: Self) {
-        for (key, closed) in other.early {
-            if let Some(mine) = self.states.get_mut(&key) {
-                mine.closed = mine.closed.max(Some(closed));
-            } else {
-                self.came_early(key, closed);
+        for early in [&other.early.before, &other.early.later] {
+            for (table, thing, &closed) in early.iter() {
+                if let Some(mine) = self.states.get_mut(table, thing) {
+                    mine.closed = mine.closed.max(Some(closed));
+                } else {
+                    self.early.note(table, thing, closed);
+                }
             }
         }
-        for (key, theirs) in other.states {
-            let early = self.early.remove(&key);
-            let mine = self.states.entry(key).or_default();
-            mine.closed = mine.closed.max(early);
-            mine.opened = mine.opened.max(theirs.opened);
-            mine.closed = mine.closed.max(theirs.closed);
+        for (table, thing, theirs) in other.states.iter() {
+            let early = self.early.take(table, thing);
+            if self.states.get_mut(table, thing).is_none() {
+                self.states.insert(table, thing, State::default());
+            }
+            if let Some(mine) = self.states.get_mut(table, thing) {
+                mine.closed = mine.closed.max(early).max(theirs.closed);
+                mine.opened = mine.opened.max(theirs.opened);
+            }
         }
         self.beyond_cap += other.beyond_cap;
     }
@@ -164,5 +226,21 @@ mod tests {
         other.add(b"a", b"1", Timestamp(40), true, 10);
         tally.absorb(other);
         assert_eq!(tally.open(), 1);
+    }
+
+    #[test]
+    fn what_is_brought_and_never_asked_for_is_forgotten_after_a_while() {
+        let mut tally = AwaitedTally::default();
+        let name = |at: i64| format!("all_{at}_{at}_0");
+        for at in 0..50_000 {
+            let time = Timestamp(at * 1_000);
+            tally.add(b"a", name(at).as_bytes(), time, false, 100);
+        }
+        // The last ten thousand at least, twice as many at most.
+        let kept = tally.early.later.count + tally.early.before.count;
+        assert!((EARLY_MAX..=2 * EARLY_MAX).contains(&kept), "{kept}");
+        tally.add(b"a", name(49_000).as_bytes(), Timestamp(1_000), true, 100);
+        tally.add(b"a", name(7).as_bytes(), Timestamp(1_000), true, 100);
+        assert_eq!((tally.things(), tally.open()), (2, 1));
     }
 }

@@ -92,7 +92,7 @@ impl Tally {
 }
 
 /// A value; most are short enough to lie in the table itself: names of parts, hosts, codes.
-type Value = SmallVec<[u8; 23]>;
+pub(super) type Value = SmallVec<[u8; 23]>;
 
 /// The values of one field.
 #[derive(Debug, Default)]

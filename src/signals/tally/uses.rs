@@ -1,6 +1,6 @@
 //! What counts the records of one signal.
 
-use super::{Counter, PairedSide, StallWatch};
+use super::{AwaitedSide, Counter, PairedSide, StallWatch};
 
 /// What counts the records of one signal, by index.
 #[derive(Debug, Default, Clone)]
@@ -11,6 +11,8 @@ pub struct Uses {
     pub stalls: Vec<usize>,
     /// The sides of pairs.
     pub sides: Vec<usize>,
+    /// What opens or closes something that a node awaits.
+    pub awaited: Vec<usize>,
 }
 
 impl Uses {
@@ -20,6 +22,7 @@ impl Uses {
         counters: &[Counter],
         stalls: &[StallWatch],
         sides: &[PairedSide],
+        awaited: &[AwaitedSide],
     ) -> Vec<Self> {
         let mut uses = vec![Self::default(); signals];
         for (at, counter) in counters.iter().enumerate() {
@@ -32,6 +35,9 @@ impl Uses {
         }
         for (at, side) in sides.iter().enumerate() {
             uses[usize::from(side.signal)].sides.push(at);
+        }
+        for (at, side) in awaited.iter().enumerate() {
+            uses[usize::from(side.signal)].awaited.push(at);
         }
         uses
     }
