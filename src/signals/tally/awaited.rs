@@ -162,7 +162,7 @@ impl AwaitedTally {
     }
 
     /// Adds what another log of the same node says.
-    pub(super) fn absorb(&mut self, other: Self) {
+    pub(super) fn absorb(&mut self, other: &Self) {
         for early in [&other.early.before, &other.early.later] {
             for (table, thing, &closed) in early.iter() {
                 if let Some(mine) = self.states.get_mut(table, thing) {
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!((tally.things(), tally.open()), (2, 0));
         let mut other = AwaitedTally::default();
         other.add(b"a", b"1", Timestamp(40), true, 10);
-        tally.absorb(other);
+        tally.absorb(&other);
         assert_eq!(tally.open(), 1);
     }
 

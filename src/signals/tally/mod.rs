@@ -238,7 +238,7 @@ impl NodeTally {
             self.paired.entry(side).or_default().absorb(sample);
         }
         for (at, tally) in other.awaited {
-            self.awaited.entry(at).or_default().absorb(tally);
+            self.awaited.entry(at).or_default().absorb(&tally);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);
