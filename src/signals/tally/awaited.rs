@@ -3,12 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::signal::Value;
-use crate::time::{SECOND, Timestamp};
+use crate::time::Timestamp;
 
-/// How many things are remembered that were brought and not asked for yet, at most twice.
-const EARLY_MAX: usize = 10_000;
-/// For how long at least, where these suffice: two logs of a node are read beside each other, and one may be so far behind.
-const EARLY: i64 = 120 * SECOND;
+/// How many things are remembered at least that were brought and not asked for yet, and at most twice as many: two logs of a
+/// node are read beside each other, and one may be so far behind.
+const EARLY_MAX: usize = 20_000;
 
 /// Records of one signal that open or close what is awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,19 +87,15 @@ impl<T> Things<T> {
 /// Things that were brought and that nothing has asked for yet: what asked may be read late.
 #[derive(Debug, Default)]
 struct Early {
-    /// When the first of the later ones came.
-    since: Option<Timestamp>,
     later: Things<Timestamp>,
-    /// Those that came before: they are let go of together, which no rate makes slow.
+    /// Those that came before: they are let go of together, which no number makes slow.
     before: Things<Timestamp>,
 }
 
 impl Early {
     fn note(&mut self, table: &[u8], thing: &[u8], time: Timestamp) {
-        let since = *self.since.get_or_insert(time);
-        if time.0 - since.0 >= EARLY || self.later.count >= EARLY_MAX {
+        if self.later.count >= EARLY_MAX {
             self.before = std::mem::take(&mut self.later);
-            self.since = Some(time);
         }
         match self.later.get_mut(table, thing) {
             Some(last) => *last = time.max(*last),
@@ -236,7 +231,7 @@ mod tests {
             let time = Timestamp(at * 1_000);
             tally.add(b"a", name(at).as_bytes(), time, false, 100);
         }
-        // The last ten thousand at least, twice as many at most.
+        // The last twenty thousand at least, twice as many at most.
         let kept = tally.early.later.count + tally.early.before.count;
         assert!((EARLY_MAX..=2 * EARLY_MAX).contains(&kept), "{kept}");
         tally.add(b"a", name(49_000).as_bytes(), Timestamp(1_000), true, 100);
