@@ -84,6 +84,8 @@ pub struct Entry {
     pub in_open_query: bool,
     /// The node its line names, in the block; empty where the path does.
     pub node: Span,
+    /// Its logger, in the block.
+    pub logger: Span,
 }
 
 /// Between which stamps of its block a record without one stands.

@@ -404,6 +404,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             suspect: false,
             in_open_query,
             node: span_in(self.bytes, record.node),
+            logger: span_in(self.bytes, record.logger),
         });
     }
 
@@ -472,12 +473,11 @@ fn hash_of(text: &[u8]) -> u64 {
 
 /// The span of `inner`, a part of `outer`.
 fn span_in(outer: &[u8], inner: &[u8]) -> Span {
-    let start = offset_in(outer, inner);
     if inner.is_empty() {
-        Span::default()
-    } else {
-        Span::new(start, start + inner.len())
+        return Span::default();
     }
+    let start = offset_in(outer, inner);
+    Span::new(start, start + inner.len())
 }
 
 fn shifted(span: Span, by: usize) -> Span {

@@ -1,7 +1,6 @@
 //! What an occurrence opens or closes of what a node awaits.
 
 use super::{FoldRules, Scanned};
-use crate::parsers::Format;
 use crate::scan::Entry;
 use crate::signals::tally::NodeTally;
 
@@ -9,7 +8,6 @@ use crate::signals::tally::NodeTally;
 pub(super) fn note(
     tally: &mut NodeTally,
     rules: &FoldRules<'_>,
-    format: Format,
     scanned: &Scanned,
     entry: &Entry,
     (signal, values): (u16, &[&[u8]]),
@@ -20,12 +18,11 @@ pub(super) fn note(
     for &at in &rules.uses[usize::from(signal)].awaited {
         let side = &rules.awaited[at];
         let thing = values[side.field];
-        let record = format.parse(entry.bytes.of(&scanned.block.bytes));
-        let Some(record) = record.filter(|_| !thing.is_empty()) else {
+        if thing.is_empty() {
             continue;
-        };
+        }
         // `default.t (uuid) (Fetcher)`: the table stands first.
-        let logger = record.logger;
+        let logger = entry.logger.of(&scanned.block.bytes);
         let table = &logger[..memchr::memchr(b' ', logger).unwrap_or(logger.len())];
         let awaited = tally.awaited.entry(side.awaited).or_default();
         awaited.add(table, thing, time, side.opens, rules.subjects_max);

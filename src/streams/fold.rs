@@ -462,11 +462,10 @@ impl<'s> Fold<'s> {
             self.contexts.wait(waiting);
             return;
         }
-        let format = self.format;
         let tally = self.tally_of(scanned, entry);
         if !suspect {
             let found = (found.signal, &values[..]);
-            awaited::note(tally, rules, format, scanned, entry, found);
+            awaited::note(tally, rules, scanned, entry, found);
         }
         count(
             tally,
