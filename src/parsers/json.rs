@@ -62,7 +62,7 @@ impl<'a> Iterator for Members<'a> {
             self.rest = b"";
             return None;
         }
-        let (key, rest) = text(self.rest)?;
+        let (key, rest) = key(self.rest)?;
         let rest = skip_spaces(rest).strip_prefix(b":")?;
         let rest = skip_spaces(rest);
         let (value, rest) = match rest.first()? {
@@ -87,12 +87,26 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     }
 }
 
+/// The text that is a member's name. Most names are too short for a search to pay that has to be called.
+#[inline]
+fn key(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let Some([b'"', bytes @ ..]) = input.first_chunk::<{ 1 + WORD }>() else {
+        return text(input);
+    };
+    let bytes = u128::from_le_bytes(*bytes);
+    let either = zeros(bytes ^ repeated(b'"')) | zeros(bytes ^ repeated(b'\\'));
+    match first(either).map(|at| input[1..].split_at(at)) {
+        Some((name, [b'"', rest @ ..])) => Some((name, rest)),
+        _ => text(input),
+    }
+}
+
 /// The text that begins with the quotation mark at the start, as written, and what follows it.
 pub(crate) fn text(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let input = input.strip_prefix(b"\"")?;
     let mut at = 0;
     loop {
-        at += quote_or_escape(&input[at..])?;
+        at += memchr::memchr2(b'"', b'\\', &input[at..])?;
         if input[at] == b'"' {
             return Some((&input[..at], &input[at + 1..]));
         }
@@ -101,20 +115,6 @@ pub(crate) fn text(input: &[u8]) -> Option<(&[u8], &[u8])> {
             return None;
         }
     }
-}
-
-/// Where the first quotation mark or backslash stands. Most names are too short for a search to pay that has to be called.
-#[inline]
-fn quote_or_escape(input: &[u8]) -> Option<usize> {
-    if let Some(bytes) = input.first_chunk::<WORD>() {
-        let bytes = u128::from_le_bytes(*bytes);
-        let either = zeros(bytes ^ repeated(b'"')) | zeros(bytes ^ repeated(b'\\'));
-        if let Some(at) = first(either) {
-            return Some(at);
-        }
-        return memchr::memchr2(b'"', b'\\', &input[WORD..]).map(|at| WORD + at);
-    }
-    memchr::memchr2(b'"', b'\\', input)
 }
 
 /// A value that is no text, and what follows it.
@@ -230,6 +230,20 @@ mod tests {
         ];
         assert_eq!(members(line), (expected, true));
         assert_eq!(members("{}"), (vec![], true));
+    }
+
+    #[test]
+    fn a_name_of_any_length_and_with_escapes_is_taken_whole() {
+        for length in 0..40 {
+            for name in ["x".repeat(length), format!("{}\\\"y", "x".repeat(length))] {
+                let line = format!("{{\"{name}\":1,\"b\":2}}");
+                let expected = vec![
+                    (name.as_str(), Value::Other(b"1")),
+                    ("b", Value::Other(b"2")),
+                ];
+                assert_eq!(members(&line), (expected, true), "{line}");
+            }
+        }
     }
 
     #[test]
