@@ -5,9 +5,11 @@ mod facts;
 mod find;
 mod folding;
 mod inputs;
+mod listings;
 mod places;
 mod reader;
 mod run;
+mod seen;
 mod sharing;
 mod sniffing;
 mod tables;
@@ -18,6 +20,8 @@ mod wrapped;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
+
+use listings::ListedWals;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -164,6 +168,15 @@ pub fn analyze_found(
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
-    let read = inputs::Read { nodes, wals, tests };
+    let listed = match plan.listing {
+        Some(_) => ListedWals::default(),
+        None => ListedWals::read(&looked),
+    };
+    let read = inputs::Read {
+        nodes,
+        wals,
+        tests,
+        listed,
+    };
     Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }
