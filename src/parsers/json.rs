@@ -3,6 +3,8 @@
 //!
 //! A line that is cut or broken gives the members before the fault, and [`Members::is_whole`] says so.
 
+use crate::time::{WORD, first, repeated, zeros};
+
 /// The value of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
@@ -90,7 +92,7 @@ pub(crate) fn text(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let input = input.strip_prefix(b"\"")?;
     let mut at = 0;
     loop {
-        at += memchr::memchr2(b'"', b'\\', &input[at..])?;
+        at += quote_or_escape(&input[at..])?;
         if input[at] == b'"' {
             return Some((&input[..at], &input[at + 1..]));
         }
@@ -99,6 +101,20 @@ pub(crate) fn text(input: &[u8]) -> Option<(&[u8], &[u8])> {
             return None;
         }
     }
+}
+
+/// Where the first quotation mark or backslash stands. Most names are too short for a search to pay that has to be called.
+#[inline]
+fn quote_or_escape(input: &[u8]) -> Option<usize> {
+    if let Some(bytes) = input.first_chunk::<WORD>() {
+        let bytes = u128::from_le_bytes(*bytes);
+        let either = zeros(bytes ^ repeated(b'"')) | zeros(bytes ^ repeated(b'\\'));
+        if let Some(at) = first(either) {
+            return Some(at);
+        }
+        return memchr::memchr2(b'"', b'\\', &input[WORD..]).map(|at| WORD + at);
+    }
+    memchr::memchr2(b'"', b'\\', input)
 }
 
 /// A value that is no text, and what follows it.
