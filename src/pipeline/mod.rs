@@ -43,6 +43,8 @@ pub struct Plan {
     pub roots: Vec<PathBuf>,
     /// How runs and nodes are called.
     pub names: Names,
+    /// Whether the folder that is given may be called after a node: where two are compared, it says which of them it is.
+    pub is_folder_node: bool,
     /// Records that are not known to lie in it are left out.
     pub period: Period,
     /// The zone of all clocks, where the user knows it.
@@ -79,6 +81,7 @@ impl Default for Plan {
         Self {
             roots: Vec::new(),
             names: Names::default(),
+            is_folder_node: true,
             period: Period::default(),
             zone: Zone::Unknown,
             threads: 0,
@@ -133,10 +136,11 @@ pub struct Progress {
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
-    let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
+    let mut found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
         sniffing::useful(name, start, &plan.layout, rules)
     })?;
+    found.folder = found.folder.filter(|_| plan.is_folder_node);
     analyze_found(plan, found, &[], rules, progress)
 }
 
