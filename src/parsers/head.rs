@@ -1,6 +1,8 @@
 //! Pieces of heads that several formats share: words, brackets, levels, labels of threads, the shape of a stamp.
 
-use crate::time::{Timestamp, is_between, word as chunk};
+use crate::time::{
+    Timestamp, WORD, first, is_between, repeated, short_number, word as chunk, zeros,
+};
 use crate::vocab::Level;
 
 /// The line that a text begins with: what decides whether it is a head must stand on it.
@@ -20,9 +22,13 @@ pub(super) fn word(text: &[u8]) -> (&[u8], &[u8]) {
 /// it: no line is searched for its end, only what may stand in a stamp is looked at.
 #[inline]
 pub(super) fn up_to_blank(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    const BYTES_MAX: usize = 16;
-    let mut bytes = text.iter().take(BYTES_MAX);
-    let at = bytes.position(|byte| matches!(byte, b' ' | b'\n'))?;
+    let at = match text.first_chunk::<WORD>() {
+        Some(bytes) => {
+            let bytes = u128::from_le_bytes(*bytes);
+            first(zeros(bytes ^ repeated(b' ')) | zeros(bytes ^ repeated(b'\n')))
+        }
+        None => text.iter().position(|byte| matches!(byte, b' ' | b'\n')),
+    }?;
     (text[at] == b' ').then(|| (&text[..at], &text[at + 1..]))
 }
 
@@ -42,7 +48,11 @@ pub(super) fn source(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The number that begins a text, and what follows it. It wraps beyond 64 bits.
+#[inline]
 pub(super) fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    if let Some((value, digits)) = text.first_chunk().copied().and_then(short_number) {
+        return Some((value, &text[digits..]));
+    }
     let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
     let value = text[..digits].iter().fold(0_u64, |value, digit| {
         value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))
@@ -141,6 +151,40 @@ mod tests {
         assert!(!is_dated(b"2026-11-29 16:20:3", b'-'));
         assert!(!is_dated(b"2026-11-29 16.20:33", b'-'));
         assert!(!is_dated(b"20x6-11-29 16:20:33", b'-'));
+    }
+
+    #[test]
+    fn what_a_stamp_may_have_ends_at_a_blank_of_its_own_line() {
+        let up_to = |text: &'static str| {
+            let (before, after) = up_to_blank(text.as_bytes())?;
+            Some((
+                str::from_utf8(before).unwrap(),
+                str::from_utf8(after).unwrap(),
+            ))
+        };
+        assert_eq!(up_to(".512Z [x]"), Some((".512Z", "[x]")));
+        assert_eq!(up_to(" [x]"), Some(("", "[x]")));
+        let long = ".512209+02:00 [WRN] a text";
+        assert_eq!(up_to(long), Some((".512209+02:00", "[WRN] a text")));
+        for none in [
+            "",
+            ".512\n [WRN]",
+            ".512209\n [WRN] a text behind it",
+            ".1234567890123456 a",
+        ] {
+            assert_eq!(up_to(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_any_length_is_read_and_wraps() {
+        let of =
+            |text: &'static str| number(text.as_bytes()).map(|(value, rest)| (value, rest.len()));
+        assert_eq!(of("7] and more text"), Some((7, 15)));
+        assert_eq!(of("7"), Some((7, 0)));
+        assert_eq!(of("12345678 and more"), Some((12_345_678, 9)));
+        assert_eq!(of("18446744073709551617."), Some((1, 1)));
+        assert_eq!((of("x7 and more text"), of("")), (None, None));
     }
 
     #[test]
