@@ -9,6 +9,9 @@ use crate::time::{Period, Timestamp};
 /// What the format of an input that is a WAL's segment is called.
 pub const SEGMENT: &str = "wal-segment";
 
+/// What the format of an input is called that lists the folder of a WAL.
+pub const LISTING: &str = "wal-listing";
+
 /// What the format of an input that is a table is called which nobody knows.
 pub const TABLE: &str = "table";
 
@@ -134,7 +137,11 @@ impl Analysis {
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.
         let is_log = |input: &InputFacts| {
-            !input.holds_tests && input.format.is_some_and(|it| it != SEGMENT && it != TABLE)
+            let mut others = [SEGMENT, LISTING, TABLE].into_iter();
+            !input.holds_tests
+                && input
+                    .format
+                    .is_some_and(|it| others.all(|other| it != other))
         };
         self.period.is_bounded()
             && self.inputs.iter().any(is_log)

@@ -78,7 +78,8 @@ fn side(path: &Path, arguments: &Arguments, rules: &RuleBase) -> Result<(Report,
             format!("--node {name}: expected NAME=GLOB, e.g. --node '{name}=**/{name}/*'").into(),
         );
     }
-    let plan = arguments.read.plan(vec![path.to_path_buf()])?;
+    let mut plan = arguments.read.plan(vec![path.to_path_buf()])?;
+    plan.is_folder_node = false;
     let wanted = !arguments.read.no_progress && !arguments.read.quiet;
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {

@@ -124,6 +124,7 @@ impl ReadOptions {
                 .iter()
                 .map(|text| glob("--run", text))
                 .collect::<Result<_, _>>()?,
+            ..Names::default()
         };
         plan.period = self.period()?;
         if let Some(name) = &self.tz {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Artifact;
-use super::naming::{Names, Place, given_node, is_generic, named_place};
+use super::given::{Names, given_node};
+use super::naming::{Place, is_generic, named_place};
 
 /// Folders of a server's data that say what they hold, not whose it is.
-const DATA_FOLDERS: &[&str] = &[
+pub(super) const DATA_FOLDERS: &[&str] = &[
     "wal",
     "member",
     "txnlog",
@@ -41,8 +42,9 @@ pub fn place_beside(
         let owned = folder
             .iter()
             .copied()
-            .filter(|name| !DATA_FOLDERS.contains(name) && !is_generic(name))
-            .collect::<Vec<_>>();
+            .filter(|name| !DATA_FOLDERS.contains(name) && !is_generic(name));
+        let given = names.folder.as_deref().into_iter();
+        let owned: Vec<&str> = given.chain(owned).collect();
         let (own_run, mut node) = named_place(artifact, &folder, &owned, names);
         let (shared, near) = nearest(&by_folder, &artifact.relative);
         // Named by a folder that the nearest log is in too, which names another node: the folder is a host.
@@ -71,7 +73,7 @@ pub fn place_beside(
 }
 
 /// Folders that say that they hold exported tables, not whose.
-const TABLE_FOLDERS: &[&str] = &[
+pub(super) const TABLE_FOLDERS: &[&str] = &[
     "tables",
     "system",
     "system_tables",
@@ -100,7 +102,8 @@ pub fn place_tables(
         let folder = parts(&artifact.relative);
         let owned = folder.iter().copied();
         let owned = owned.filter(|name| !TABLE_FOLDERS.contains(name) && !is_generic(name));
-        let owned: Vec<&str> = owned.collect();
+        let given = names.folder.as_deref().into_iter();
+        let owned: Vec<&str> = given.chain(owned).collect();
         let (own_run, own_node) = named_place(artifact, &folder, &owned, names);
         let near = nearest(&by_folder, &artifact.relative).1;
         let believed = named.filter(|name| logs.is_empty() || kinds.contains(&kind(name)));

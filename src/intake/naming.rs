@@ -8,12 +8,11 @@
 //! Folders whose names only say what is inside (`logs`, `_instances`, `input`) name nothing. A file's own name names the
 //! node where it is not one of the usual names of a log. What names no node is [`UNNAMED`].
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::GlobMatcher;
-
 use super::Artifact;
+use super::file_name::{Role, Rotation, split_name};
+use super::given::{Names, as_given};
 
 /// The node of files whose path names none.
 pub const UNNAMED: &str = "(unnamed)";
@@ -53,8 +52,6 @@ const GENERIC_STEMS: &[&str] = &[
     "keeper",
     "debug",
     "trace",
-    "error",
-    "errors",
     "stderr",
     "stdout",
     "stdin",
@@ -81,16 +78,11 @@ const GENERIC_STEMS: &[&str] = &[
     "clickhouse-server-stdout",
 ];
 
-/// What an artifact is to its log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// The log itself.
-    Main,
-    /// The err.log, which repeats the log's worse records.
-    Err,
-    /// An export of `system.text_log`, which repeats all of its records down to some level.
-    View,
-}
+/// Stems of files that people write what they found in a log into.
+const EXCERPT_STEMS: &[&str] = &[
+    "error", "errors", "excerpt", "extract", "grep", "matches", "out", "snippet", "tail",
+    "warnings", "zgrep",
+];
 
 /// Where an artifact belongs, told by its path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,35 +97,6 @@ pub struct Place {
     pub role: Role,
     /// Which rotated piece it is; `None` is the file being written.
     pub piece: Option<Rotation>,
-}
-
-/// What the name of a rotated piece says of its age. Later variants and larger values are younger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rotation {
-    /// A date, as logrotate's `dateext` writes it: its digits, filled up to 18.
-    Date(u64),
-    /// A number: 0 is the youngest.
-    Number(Reverse<u32>),
-    /// Set aside, as `.old`, `.bak` or `~`.
-    Aside,
-}
-
-/// A `NAME=GLOB` of `--node`, or a `GLOB` of `--run` with its own text as the name.
-#[derive(Debug, Clone)]
-pub struct NodeGlob {
-    /// The node's name.
-    pub name: String,
-    /// What the artifact's path must match.
-    pub glob: GlobMatcher,
-}
-
-/// What the user said about names.
-#[derive(Debug, Clone, Default)]
-pub struct Names {
-    /// `--node`, first match wins.
-    pub nodes: Vec<NodeGlob>,
-    /// `--run`: folders that match are runs of their own.
-    pub runs: Vec<GlobMatcher>,
 }
 
 /// Places every log. When all have the same run, it is called `.`.
@@ -304,11 +267,11 @@ fn place(artifact: &Artifact, told: Option<&str>, names: &Names) -> Place {
         None => (Vec::new(), artifact.relative.as_str()),
     };
     let (stem, role, piece) = split_name(file);
-    let named: Vec<&str> = folders
+    let own = folders
         .iter()
         .copied()
-        .filter(|name| !is_generic(name) && !name.is_empty())
-        .collect();
+        .filter(|name| !is_generic(name) && !name.is_empty());
+    let named: Vec<&str> = names.folder.as_deref().into_iter().chain(own).collect();
     let named_by = told
         .or_else(|| pod(&folders, stem))
         .or_else(|| node_of_stem(stem));
@@ -350,50 +313,12 @@ pub(super) fn named_place(
     as_given(artifact, folders, run, node, names)
 }
 
-/// Run and node as the user calls them, or else these.
-fn as_given(
-    artifact: &Artifact,
-    folders: &[&str],
-    run: &[&str],
-    node: &str,
-    names: &Names,
-) -> (String, String) {
-    let given = given_node(artifact, names);
-    let run = match run.split_last() {
-        Some((last, above)) if given == Some(*last) => above,
-        Some(_) | None => run,
-    };
-    let node = given.unwrap_or(node);
-    let own = || {
-        if run.is_empty() {
-            ".".to_owned()
-        } else {
-            run.join("/")
-        }
-    };
-    let run = given_run(folders, names).unwrap_or_else(own);
-    (run, node.to_owned())
-}
-
-/// The node that the user calls an artifact's.
-pub(super) fn given_node<'n>(artifact: &Artifact, names: &'n Names) -> Option<&'n str> {
-    let mut nodes = names.nodes.iter();
-    let given = nodes.find(|given| {
-        given.glob.is_match(&artifact.path) || given.glob.is_match(&artifact.relative)
-    });
-    given.map(|given| given.name.as_str())
-}
-
-/// The outermost folder that a `--run` glob matches: a `*` of a glob may stand for several folders.
-fn given_run(folders: &[&str], names: &Names) -> Option<String> {
-    (1..=folders.len())
-        .map(|n| folders[..n].join("/"))
-        .find(|folder| names.runs.iter().any(|glob| glob.is_match(folder)))
-}
-
 /// The node that a file's stem names: `ch1`, or the `ch1` of `clickhouse-server-ch1`.
 fn node_of_stem(stem: &str) -> Option<&str> {
-    if GENERIC_STEMS.contains(&stem) {
+    // `errors-210`, `grep2`: the number says what was looked for, or which try it was.
+    let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let word = word.trim_end_matches(['-', '_', '.']);
+    if GENERIC_STEMS.contains(&stem) || EXCERPT_STEMS.contains(&word) {
         return None;
     }
     let tail = [
@@ -409,76 +334,11 @@ fn node_of_stem(stem: &str) -> Option<&str> {
     (!node.is_empty()).then_some(node)
 }
 
-/// Endings of files that somebody set aside or an editor or browser left.
-const ASIDE: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".copy", " copy"];
-
-/// Splits `NAME[.err].log[.N|-DATE][.bak][.gz]` into its stem, role and rotation.
-fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
-    let mut name = file;
-    for packed in [".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2"] {
-        name = name.strip_suffix(packed).unwrap_or(name);
-    }
-    let mut piece = None;
-    for aside in ASIDE {
-        if let Some(head) = name.strip_suffix(aside) {
-            (name, piece) = (head, Some(Rotation::Aside));
-        }
-    }
-    if let Some((head, rotation)) = split_date(name).or_else(|| split_number(name)) {
-        (name, piece) = (head, Some(rotation));
-    }
-    for text in [".log", ".txt"] {
-        name = name.strip_suffix(text).unwrap_or(name);
-    }
-    // `extension .log` of logrotate, and the second download of a browser: `server-20261129.log`, `server (1).log`.
-    if let Some((head, rotation)) = split_date(name).or_else(|| split_download(name)) {
-        (name, piece) = (head, piece.or(Some(rotation)));
-    }
-    for err in [".err", "-err", "_err"] {
-        if let Some(stem) = name.strip_suffix(err) {
-            return (stem, Role::Err, piece);
-        }
-    }
-    (name, Role::Main, piece)
-}
-
-/// `NAME.N`.
-fn split_number(name: &str) -> Option<(&str, Rotation)> {
-    let (head, number) = name.rsplit_once('.')?;
-    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let number = number.parse().ok().filter(|_| is_number)?;
-    Some((head, Rotation::Number(Reverse(number))))
-}
-
-/// `NAME (N)`.
-fn split_download(name: &str) -> Option<(&str, Rotation)> {
-    let (head, number) = name.strip_suffix(')')?.rsplit_once(" (")?;
-    number
-        .bytes()
-        .all(|b| b.is_ascii_digit())
-        .then_some((head, Rotation::Aside))
-}
-
-/// `NAME-YYYYMMDD`, `NAME.YYYY-MM-DD`, and either with an hour or seconds behind.
-fn split_date(name: &str) -> Option<(&str, Rotation)> {
-    let is_part = |c: char| c.is_ascii_digit() || c == '-';
-    let tail = name.len() - name.trim_end_matches(is_part).len();
-    let (head, tail) = name.split_at(name.len() - tail);
-    let head = match tail.strip_prefix('-') {
-        Some(_) => head,
-        None => head.strip_suffix(['.', '_'])?,
-    };
-    let digits: String = tail.chars().filter(char::is_ascii_digit).collect();
-    let number = |from: usize, to: usize| digits.get(from..to)?.parse::<u32>().ok();
-    let is_date = matches!(number(0, 4)?, 1990..=2199)
-        && matches!(number(4, 6)?, 1..=12)
-        && matches!(number(6, 8)?, 1..=31);
-    let date = format!("{digits:0<18}").parse().ok()?;
-    (is_date && digits.len() <= 18 && !head.is_empty()).then_some((head, Rotation::Date(date)))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
+    use super::super::given::NodeGlob;
     use super::*;
 
     fn placed(relative: &str, names: &Names) -> (String, String, String, Role, Option<Rotation>) {
@@ -547,41 +407,6 @@ mod tests {
     }
 
     #[test]
-    fn rotated_and_set_aside_pieces_are_pieces_of_their_log() {
-        let dated = |digits| Some(Rotation::Date(digits));
-        for (file, role, piece) in [
-            (
-                "clickhouse-server.log-20261128.gz",
-                Role::Main,
-                dated(202_611_280_000_000_000),
-            ),
-            (
-                "clickhouse-server.err.log.2026-09-01-13",
-                Role::Err,
-                dated(202_609_011_300_000_000),
-            ),
-            (
-                "clickhouse-server-20261129.log",
-                Role::Main,
-                dated(202_611_290_000_000_000),
-            ),
-            (
-                "clickhouse-server (1).log",
-                Role::Main,
-                Some(Rotation::Aside),
-            ),
-            (
-                "clickhouse-server.log.bak",
-                Role::Main,
-                Some(Rotation::Aside),
-            ),
-        ] {
-            let expected = ("clickhouse-server", role, piece);
-            assert_eq!(split_name(file), expected, "{file}");
-        }
-    }
-
-    #[test]
     fn what_the_user_says_wins() {
         let glob = |text: &str| globset::Glob::new(text).unwrap().compile_matcher();
         let names = Names {
@@ -590,6 +415,7 @@ mod tests {
                 glob: glob("**/10.0.0.1/*"),
             }],
             runs: vec![glob("jobs/*")],
+            folder: None,
         };
         let (run, node, ..) = placed("jobs/b7/10.0.0.1/clickhouse-server.log", &names);
         assert_eq!((run.as_str(), node.as_str()), ("jobs/b7", "web"));

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::archives::{Useful, expand};
+use super::given::folder_name;
 use super::{Artifact, Bounds, Content, Error, stdin};
 
 /// What lies below the given paths.
@@ -17,6 +18,8 @@ pub struct Found {
     pub artifacts: Vec<Artifact>,
     /// What was seen and is not read.
     pub refused: Vec<Refused>,
+    /// The name of the one folder that was given, where that may be called after a node.
+    pub folder: Option<String>,
 }
 
 /// The files that a walk has met, without the links and detours by which their paths led there.
@@ -55,6 +58,7 @@ struct Root {
 /// Links below a root are not followed, and pipes and devices are not opened. A path may lead into an archive, as
 /// `a.zip!/ch1/x.log` does; `-` is the standard input. `useful` says how much of unpacked bytes is worth keeping.
 pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful<'_>) -> Result<Found, Error> {
+    let folder = folder_name(roots);
     let roots: Vec<Root> = roots
         .iter()
         .map(|path| root(path))
@@ -86,6 +90,7 @@ pub fn walk(roots: &[PathBuf], bounds: Bounds, useful: Useful<'_>) -> Result<Fou
         .refused
         .sort_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     found.refused.dedup();
+    found.folder = folder;
     Ok(found)
 }
 

@@ -353,7 +353,7 @@ fn is_claimed(
 }
 
 /// Changelogs that the server itself moved out of the way are not a WAL.
-fn is_detached(path: &Path, format: &Format) -> bool {
+pub(super) fn is_detached(path: &Path, format: &Format) -> bool {
     format.id() == "clickhouse-keeper"
         && path
             .components()

@@ -9,6 +9,7 @@ mod ends;
 mod folder;
 mod holes;
 mod layout_file;
+mod listed;
 mod log;
 mod model;
 mod numbers;
@@ -25,6 +26,7 @@ pub use check::check;
 pub use compare::{Comparison, Forecast, Reach, compare};
 pub use declared::{Declared, LayoutError, load};
 pub use folder::{Choice, Folder, Found, Listed, SegmentFile, Unknown, among, find};
+pub use listed::{Absence, absences};
 pub use model::{
     Note, NoteKind, Problem, ProblemKind, Segment, Severity, Stretch, Unread, Verdict, Wal,
 };

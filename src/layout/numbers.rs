@@ -258,7 +258,7 @@ impl Judge<'_> {
 }
 
 /// `000013 is missing`, `4 to 8 are missing`, by name where the numbers give one.
-fn missing(first: u64, last: u64, name: impl Fn(u64) -> Option<String>) -> String {
+pub(super) fn missing(first: u64, last: u64, name: impl Fn(u64) -> Option<String>) -> String {
     let shown = |number| name(number).unwrap_or_else(|| format!("number {number}"));
     if first == last {
         return format!("{} is missing", shown(first));

@@ -14,7 +14,7 @@
 
 use super::{Spec, sample_lines};
 use crate::record::Record;
-use crate::time::{Timestamp, WORD, is_between, short_number, word};
+use crate::time::{Timestamp, WORD, first, is_between, repeated, short_number, word, zeros};
 use crate::vocab::Level;
 
 /// The text log of servers and keepers.
@@ -168,21 +168,14 @@ fn colon(input: Bytes<'_>) -> Option<usize> {
         let Some(bytes) = bytes else { break };
         let differs = (u128::from_le_bytes(word(bytes, 0)) ^ repeated(b':'))
             | (u128::from_le_bytes(word(bytes, 1)) ^ repeated(b' '));
-        // A byte that does not differ is the first to borrow; behind it others may seem to.
-        let borrows = differs.wrapping_sub(repeated(1)) & !differs & repeated(0x80);
-        if borrows != 0 {
-            return Some(from + borrows.trailing_zeros() as usize / 8);
+        if let Some(at) = first(zeros(differs)) {
+            return Some(from + at);
         }
     }
     let from = if input.len() > 2 * WORD { 2 * WORD } else { 0 };
     memchr::memchr_iter(b':', &input[from..])
         .map(|at| from + at)
         .find(|at| input.get(at + 1) == Some(&b' '))
-}
-
-/// A word of which every byte is `byte`.
-const fn repeated(byte: u8) -> u128 {
-    u128::from_le_bytes([byte; WORD])
 }
 
 /// How many heads a sample holds.

@@ -47,10 +47,16 @@ fn is_own(line: &[u8]) -> bool {
 }
 
 fn is_json(line: &[u8]) -> bool {
-    line.starts_with(b"{\"level\":\"") && {
-        let beginning = head::first_line(&line[..line.len().min(JSON_HEAD_BYTES)]);
-        memchr::memmem::find(beginning, b"\"ts\":").is_some()
+    let Some(rest) = line.strip_prefix(b"{\"level\":\"") else {
+        return false;
+    };
+    // Nearly always right behind the level.
+    let level = rest.iter().take(8).take_while(|it| it.is_ascii_lowercase());
+    if rest[level.count()..].starts_with(b"\",\"ts\":") {
+        return true;
     }
+    let beginning = head::first_line(&line[..line.len().min(JSON_HEAD_BYTES)]);
+    memchr::memmem::find(beginning, b"\"ts\":").is_some()
 }
 
 /// The stamp, whether it names its zone, the level, and what follows: separated by tabs.

@@ -115,7 +115,10 @@ pub fn nested<'r>(
 
 /// The next `Code: N` followed by `.` or `,`: where it begins, the number, where the text after the digits begins.
 fn next_code(text: &[u8], mut from: usize) -> Option<(usize, u32, usize)> {
-    while let Some(found) = CODE.find(text.get(from..)?) {
+    // As `Code: 1.` at least; most of what follows a record's head is an empty line.
+    const SHORTEST: usize = CODE_MARK.len() + 2;
+    while text.len() >= from + SHORTEST {
+        let found = CODE.find(&text[from..])?;
         let at = from + found;
         let digits_at = at + CODE_MARK.len();
         let digits = text[digits_at..]

@@ -36,20 +36,20 @@ fn is_json(line: &[u8]) -> bool {
 
 /// Where the stamp begins, and what follows it from the level's bracket on.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let line = head::first_line(line);
     let line = line.strip_prefix(b"    ").unwrap_or(line);
-    let length = match line.get(10)? {
+    let after = match line.get(10)? {
         // A longer fraction is that of a job's log, which may show such lines of another tool.
         b'T' if head::is_dated(line, b'-') && !line.get(23)?.is_ascii_digit() => {
             // `2022-11-15T22:41:23.546Z`, `...-0700`
-            19 + line[19..].iter().take(16).position(|b| *b == b' ')?
+            head::up_to_blank(&line[19..])?.1
         }
-        b' ' if head::is_dated(line, b'/') => 19,
+        b' ' if head::is_dated(line, b'/') => line[19..].strip_prefix(b" ")?,
         _ => return None,
     };
-    let rest = line[length..].strip_prefix(b" [")?;
-    let known = rest.first().is_some_and(u8::is_ascii_uppercase);
-    known.then_some((line, &line[length + 1..]))
+    let [b'[', letter, ..] = after else {
+        return None;
+    };
+    letter.is_ascii_uppercase().then_some((line, after))
 }
 
 fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
@@ -140,6 +140,8 @@ mod tests {
             "2022-11-15 22:41:23.546Z [WARN] a",
             "2017/05/12 13:54:42 raft: x",
             "    \tat x",
+            "2022-11-15T22:41:23.546\n [WARN] a",
+            "2017/05/12 13:54:42\n[WARN] a",
             "{\"@level\":1}",
         ] {
             assert!(!is_head(line.as_bytes()), "{line}");

@@ -16,6 +16,16 @@ pub(super) fn word(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
+/// What stands before the first blank, if there is one in the few bytes that a fraction or a zone may have, and what follows
+/// it: no line is searched for its end, only what may stand in a stamp is looked at.
+#[inline]
+pub(super) fn up_to_blank(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    const BYTES_MAX: usize = 16;
+    let mut bytes = text.iter().take(BYTES_MAX);
+    let at = bytes.position(|byte| matches!(byte, b' ' | b'\n'))?;
+    (text[at] == b' ').then(|| (&text[..at], &text[at + 1..]))
+}
+
 /// What stands in `[...]` at the start of a text, and what follows it.
 pub(super) fn bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = text.strip_prefix(b"[")?;
@@ -53,31 +63,23 @@ pub(super) fn label(name: &[u8]) -> u64 {
 
 /// The level that a word names in any of the spellings that loggers use, upper or lower case.
 pub(super) fn level(word: &[u8]) -> Option<Level> {
-    const WORDS: &[(&[u8], Level)] = &[
-        (b"info", Level::Information),
-        (b"warn", Level::Warning),
-        (b"error", Level::Error),
-        (b"debug", Level::Debug),
-        (b"trace", Level::Trace),
-        (b"inf", Level::Information),
-        (b"wrn", Level::Warning),
-        (b"err", Level::Error),
-        (b"dbg", Level::Debug),
-        (b"trc", Level::Trace),
-        (b"ftl", Level::Fatal),
-        (b"fatal", Level::Fatal),
-        (b"warning", Level::Warning),
-        (b"notice", Level::Notice),
-        (b"information", Level::Information),
-        (b"critical", Level::Critical),
-        (b"panic", Level::Fatal),
-        (b"dpanic", Level::Critical),
-        (b"test", Level::Test),
-    ];
-    WORDS
-        .iter()
-        .find(|(known, _)| word.eq_ignore_ascii_case(known))
-        .map(|(_, level)| *level)
+    const LONGEST: usize = "information".len();
+    let mut lower = [0; LONGEST];
+    let lower = lower.get_mut(..word.len())?;
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    Some(match &*lower {
+        b"info" | b"inf" | b"information" => Level::Information,
+        b"debug" | b"dbg" => Level::Debug,
+        b"trace" | b"trc" => Level::Trace,
+        b"warn" | b"wrn" | b"warning" => Level::Warning,
+        b"error" | b"err" => Level::Error,
+        b"notice" => Level::Notice,
+        b"fatal" | b"ftl" | b"panic" => Level::Fatal,
+        b"critical" | b"dpanic" => Level::Critical,
+        b"test" => Level::Test,
+        _ => return None,
+    })
 }
 
 /// The level that one letter stands for.

@@ -3,6 +3,8 @@
 //!
 //! A line that is cut or broken gives the members before the fault, and [`Members::is_whole`] says so.
 
+use crate::time::{WORD, first, repeated, zeros};
+
 /// The value of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
@@ -60,7 +62,7 @@ impl<'a> Iterator for Members<'a> {
             self.rest = b"";
             return None;
         }
-        let (key, rest) = text(self.rest)?;
+        let (key, rest) = key(self.rest)?;
         let rest = skip_spaces(rest).strip_prefix(b":")?;
         let rest = skip_spaces(rest);
         let (value, rest) = match rest.first()? {
@@ -82,6 +84,20 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     match text.first() {
         Some(b' ' | b'\t') => text.trim_ascii_start(),
         Some(_) | None => text,
+    }
+}
+
+/// The text that is a member's name. Most names are too short for a search to pay that has to be called.
+#[inline]
+fn key(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let Some([b'"', bytes @ ..]) = input.first_chunk::<{ 1 + WORD }>() else {
+        return text(input);
+    };
+    let bytes = u128::from_le_bytes(*bytes);
+    let either = zeros(bytes ^ repeated(b'"')) | zeros(bytes ^ repeated(b'\\'));
+    match first(either).map(|at| input[1..].split_at(at)) {
+        Some((name, [b'"', rest @ ..])) => Some((name, rest)),
+        _ => text(input),
     }
 }
 
@@ -214,6 +230,20 @@ mod tests {
         ];
         assert_eq!(members(line), (expected, true));
         assert_eq!(members("{}"), (vec![], true));
+    }
+
+    #[test]
+    fn a_name_of_any_length_and_with_escapes_is_taken_whole() {
+        for length in 0..40 {
+            for name in ["x".repeat(length), format!("{}\\\"y", "x".repeat(length))] {
+                let line = format!("{{\"{name}\":1,\"b\":2}}");
+                let expected = vec![
+                    (name.as_str(), Value::Other(b"1")),
+                    ("b", Value::Other(b"2")),
+                ];
+                assert_eq!(members(&line), (expected, true), "{line}");
+            }
+        }
     }
 
     #[test]

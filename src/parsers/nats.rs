@@ -27,20 +27,21 @@ struct Head<'a> {
 }
 
 fn split(line: &[u8]) -> Option<Head<'_>> {
-    let line = head::first_line(line);
     let (process, rest) = head::number(line.strip_prefix(b"[")?)?;
     let stamp = rest.strip_prefix(b"] ")?;
     if !head::is_dated(stamp, b'/') {
         return None;
     }
-    // Whole seconds, or with a fraction.
-    let end = stamp[19..].iter().position(|byte| *byte == b' ')?;
-    let (level, rest) = head::bracketed(&stamp[19 + end + 1..])?;
-    (level.len() == 3).then_some(Head {
+    let (_, rest) = head::up_to_blank(&stamp[19..])?;
+    let [b'[', level @ .., b']'] = rest.first_chunk::<5>()? else {
+        return None;
+    };
+    let message = &rest[5..];
+    level.iter().all(u8::is_ascii_alphabetic).then_some(Head {
         process,
         stamp,
         level,
-        message: rest.strip_prefix(b" ").unwrap_or(rest),
+        message: message.strip_prefix(b" ").unwrap_or(message),
     })
 }
 
@@ -92,6 +93,8 @@ mod tests {
             "[x] 2024/10/11 06:18:20.512209 [WRN] a",
             "[7] 2024/10/11 06:18:20.512209 WRN a",
             "[7] 2024/10/11 06:18:20",
+            "[7] 2024/10/11 06:18:20\n [WRN] a",
+            "[7] 2024/10/11 06:18:20 [W\nN] a",
         ] {
             assert!(!is_head(line.as_bytes()), "{line}");
         }

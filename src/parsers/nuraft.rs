@@ -35,8 +35,8 @@ fn split(line: &[u8]) -> Option<Head<'_>> {
     let (place, after) = head::word(rest.strip_prefix(b" ")?);
     let file = &place[..memchr::memchr(b':', place)?];
     // The function's name stands before the text.
-    let message = match memchr::memmem::find(after, b"() ") {
-        Some(at) if memchr::memchr(b' ', &after[..at]).is_none() => &after[at + 3..],
+    let message = match memchr::memchr(b' ', after) {
+        Some(at) if after[..at].ends_with(b"()") => &after[at + 1..],
         _ => after,
     };
     // The head is repeated before each further line of a record.

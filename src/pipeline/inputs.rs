@@ -9,18 +9,20 @@ use rayon::prelude::*;
 
 use super::copies::{Piece, Side, copies};
 use super::facts::ArtifactFacts;
+use super::listings::ListedWals;
 use super::places::places;
+use super::seen::Seen;
 use super::sniffing::{Sniffed, fault, sniffed};
-use super::tables::{self, Export};
+use super::tables;
 use super::wal::Wals;
 use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
-use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts, SEGMENT, TABLE, TableFacts};
+use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts};
 use crate::intake::{Artifact, Found, Place, Refused};
 use crate::layout::{Wal, compare};
 use crate::outcome::{self, Source as TestSource};
+use crate::parsers::ci;
 use crate::parsers::tables::{Form, Known};
-use crate::parsers::{Format, ci};
 use crate::rules::{NodeFacts, RuleBase, WalProblem};
 use crate::scan::{GAP, ProblemKind};
 use crate::signals::tally::NodeTally;
@@ -31,21 +33,6 @@ pub(super) struct Looked {
     artifacts: Vec<Seen>,
     refused: Vec<Refused>,
     pub(super) wals: Wals,
-}
-
-struct Seen {
-    artifact: Artifact,
-    place: Place,
-    format: Option<Format>,
-    /// Its logs, if they are wrapped.
-    logs: Vec<Wrapped>,
-    /// The system table that it exports.
-    export: Option<Export>,
-    /// The form of test results that it is of.
-    form: Option<&'static ci::Spec>,
-    is_segment: bool,
-    /// Why it is not read though it is there.
-    skipped: Option<InputFault>,
 }
 
 /// What the scan found of one node.
@@ -62,6 +49,7 @@ pub(super) struct Read {
     pub(super) nodes: Vec<NodeScan>,
     pub(super) wals: Vec<Wal>,
     pub(super) tests: Vec<TestSource>,
+    pub(super) listed: ListedWals,
 }
 
 /// Tells every artifact's format and place.
@@ -80,6 +68,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         &is_segment,
         &mut sniffed,
         &plan.names,
+        found.folder,
     );
     let mut artifacts: Vec<Seen> = Vec::new();
     let mut pieces: BTreeMap<Side, Vec<Piece>> = BTreeMap::new();
@@ -91,6 +80,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             node: _,
             logs,
             export,
+            is_listing,
             encoding,
             start,
             unreadable,
@@ -118,6 +108,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             export,
             form,
             is_segment,
+            is_listing: is_listing && !is_segment,
             skipped: unreadable,
         });
     }
@@ -131,6 +122,12 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         refused: found.refused,
         wals,
     }
+}
+
+/// Whether a file is called like a log: what `grep` finds in one is written into files with other names.
+fn is_called_log(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.to_ascii_lowercase().contains(".log")
 }
 
 /// Says of every file that another one repeats that it is not read.
@@ -170,19 +167,20 @@ impl Looked {
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
         plan_logs(read.flat_map(|(artifact, seen)| {
-            let source = move |stream, place: &Place, format, is_excerpt, is_wrapped| {
+            let source = move |stream, place: &Place, format, is_excerpt, is_collected| {
                 let source = Source {
                     artifact,
                     stream,
                     format,
                     coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
-                    is_wrapped,
+                    is_collected,
                     is_excerpt,
                 };
                 (place.clone(), source)
             };
             let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let plain = plain.map(|format| source(0, &seen.place, format, false, false));
+            let is_collected = !is_called_log(&seen.artifact.path);
+            let plain = plain.map(|format| source(0, &seen.place, format, false, is_collected));
             let logs = seen.logs.iter().enumerate();
             let wrapped = logs.filter_map(move |(stream, log)| {
                 Some(source(
@@ -197,10 +195,33 @@ impl Looked {
         }))
     }
 
+    /// Files without a wrapper that repeat a log of their node, each with the first file of that.
+    fn excerpts(&self) -> Vec<(usize, usize)> {
+        let mut excerpts = Vec::new();
+        for log in self.logs() {
+            let first = log.main.pieces.iter().chain(&log.err.pieces).next();
+            let plain = log.views.iter().filter(|view| {
+                let seen = &self.artifacts[view.artifact];
+                seen.logs.is_empty() && seen.export.is_none()
+            });
+            let of_log = plain.filter_map(|view| Some((view.artifact, first?.artifact)));
+            excerpts.extend(of_log);
+        }
+        excerpts
+    }
+
     /// The artifacts with results of tests.
     pub(super) fn tests(&self) -> Vec<(usize, &'static ci::Spec)> {
         let seen = self.artifacts.iter().enumerate();
         seen.filter_map(|(at, seen)| Some((at, seen.form?)))
+            .collect()
+    }
+
+    /// The artifacts that list folders with WALs.
+    pub(super) fn listings(&self) -> Vec<(usize, &Place)> {
+        let seen = self.artifacts.iter().enumerate();
+        seen.filter(|(_, seen)| seen.is_listing)
+            .map(|(at, seen)| (at, &seen.place))
             .collect()
     }
 
@@ -291,9 +312,60 @@ impl Looked {
     }
 }
 
-impl Seen {
-    fn is_read(&self) -> bool {
-        self.format.is_some() && self.skipped.is_none()
+impl Looked {
+    /// Notes what reading WALs and tests and joining logs showed of single inputs.
+    fn note_faults(
+        &self,
+        facts: &mut BTreeMap<usize, ArtifactFacts>,
+        wals: &[Wal],
+        tests: &[TestSource],
+    ) {
+        for unread in wals.iter().flat_map(|wal| &wal.unread) {
+            if let Some(at) = self.wals.artifact_at(&unread.path) {
+                let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
+                facts.entry(at).or_default().problems.push(fault);
+            }
+        }
+        for source in tests {
+            let facts = facts.entry(source.artifact).or_default();
+            facts.lines = facts.lines.max(source.reading.lines);
+            facts.error.clone_from(&source.reading.error);
+        }
+        for (excerpt, of) in self.excerpts() {
+            let path = &self.artifacts[of].artifact.path;
+            let detail =
+                format!("taken from the log of {path}: a record that both hold counts once");
+            let fault = InputFault::of(ProblemKind::FurtherView, detail);
+            facts.entry(excerpt).or_default().problems.push(fault);
+        }
+    }
+
+    /// The problems of the WALs of each node: those that checks found, and those that are told. `of_node` hears of each node,
+    /// and whether a WAL of it was checked.
+    fn wal_problems(
+        &self,
+        wals: &[Wal],
+        told: impl Iterator<Item = ((String, String), WalProblem)>,
+        mut of_node: impl FnMut(&str, &str, bool),
+    ) -> NodeProblems {
+        let mut problems: NodeProblems = BTreeMap::new();
+        for wal in wals {
+            let node = (wal.run.clone(), wal.node.clone());
+            let found = self.wals.problems(wal);
+            problems.entry(node).or_default().extend(found);
+        }
+        let (listed, told): (Vec<_>, Vec<_>) = told.partition(|(_, problem)| problem.listed);
+        for (node, problem) in told {
+            problems.entry(node).or_default().push(problem);
+        }
+        for (run, node) in problems.keys() {
+            of_node(run, node, true);
+        }
+        for (node, problem) in listed {
+            of_node(&node.0, &node.1, false);
+            problems.entry(node).or_default().push(problem);
+        }
+        problems
     }
 }
 
@@ -326,7 +398,12 @@ pub(super) fn assemble(
     plan: &Plan,
     rules: &RuleBase,
 ) -> Analysis {
-    let Read { nodes, wals, tests } = read;
+    let Read {
+        nodes,
+        wals,
+        tests,
+        listed,
+    } = read;
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
     for node in nodes {
@@ -336,34 +413,22 @@ pub(super) fn assemble(
         tallies.push(node.tally);
         tallies.extend(node.others);
     }
-    for unread in wals.iter().flat_map(|wal| &wal.unread) {
-        if let Some(at) = looked.wals.artifact_at(&unread.path) {
-            let fault = InputFault::of(ProblemKind::Unreadable, unread.detail.clone());
-            facts.entry(at).or_default().problems.push(fault);
-        }
+    looked.note_faults(&mut facts, &wals, &tests);
+    for (at, lines, fault) in listed.read {
+        let facts = facts.entry(at).or_default();
+        facts.lines = lines;
+        facts.problems.extend(fault);
     }
-    for source in &tests {
-        let facts = facts.entry(source.artifact).or_default();
-        facts.lines = facts.lines.max(source.reading.lines);
-        facts.error.clone_from(&source.reading.error);
-    }
-    let mut problems: NodeProblems = BTreeMap::new();
-    for wal in &wals {
-        let found = looked.wals.problems(wal);
-        problems
-            .entry((wal.run.clone(), wal.node.clone()))
-            .or_default()
-            .extend(found);
-    }
-    for (node, problem) in sampled {
+    let sampled = sampled.iter().map(|(node, problem)| {
         let node = (".".to_owned(), node.clone());
-        problems.entry(node).or_default().push(problem.clone());
-    }
-    for (run, node) in problems.keys() {
+        (node, problem.clone())
+    });
+    let told = listed.problems.into_iter().chain(sampled);
+    let mut problems = looked.wal_problems(&wals, told, |run, node, is_checked| {
         let mut tally = rules.tally(run, node);
-        tally.seen.wal = true;
+        tally.seen.wal = is_checked;
         tallies.push(tally);
-    }
+    });
     let clock = |tally: &NodeTally| {
         let node = (tally.run.clone(), tally.node.clone());
         (node, looked.clock(tally))
@@ -418,72 +483,4 @@ fn joined(tallies: Vec<NodeTally>) -> Vec<NodeTally> {
         }
     }
     nodes.into_values().collect()
-}
-
-impl Seen {
-    fn facts(self, mut found: ArtifactFacts) -> InputFacts {
-        for beyond in self
-            .logs
-            .iter()
-            .map(|log| log.beyond)
-            .filter(|it| it.count > 0)
-        {
-            found.note(ProblemKind::UnparsedLines, beyond.first - 1, beyond.count);
-        }
-        let mut problems = found.problems;
-        problems.extend(self.skipped);
-        if let Some(detail) = found.error {
-            problems.push(InputFault {
-                kind: ProblemKind::ReadError,
-                line: Some(found.lines + 1),
-                count: 1,
-                detail,
-            });
-        }
-        problems.sort_by_key(|problem| (problem.kind, problem.line));
-        let counts_records = self.format.iter().any(|it| it.spec().counts_records)
-            || self.logs.iter().any(|log| log.format.spec().counts_records);
-        let wrapper = self
-            .logs
-            .first()
-            .map(|log| log.wrapper.clone())
-            .filter(|it| !it.is_empty());
-        let mut nodes: Vec<String> = Vec::new();
-        for place in self.logs.into_iter().filter_map(|log| log.place) {
-            if !nodes.contains(&place.node) {
-                nodes.push(place.node);
-            }
-        }
-        let node = if nodes.is_empty() {
-            self.place.node
-        } else {
-            nodes.join(", ")
-        };
-        InputFacts {
-            path: self.artifact.path,
-            wrapper,
-            format: match self.format {
-                Some(format) => Some(format.spec().name),
-                None if self.export.is_some() => Some(TABLE),
-                None if self.is_segment => Some(SEGMENT),
-                None => self.form.map(|form| form.name),
-            },
-            table: self.export.map(|export| TableFacts {
-                name: export.table.map(|table| table.name),
-                form: export.form.name(),
-                columns: export.columns,
-                rows: found.rows,
-            }),
-            counts_records,
-            holds_tests: self.form.is_some(),
-            run: self.place.run,
-            node,
-            bytes: self.artifact.bytes,
-            records: found.records,
-            lines: found.lines,
-            span: found.span,
-            grep: found.grep,
-            problems,
-        }
-    }
 }

@@ -5,9 +5,11 @@ mod facts;
 mod find;
 mod folding;
 mod inputs;
+mod listings;
 mod places;
 mod reader;
 mod run;
+mod seen;
 mod sharing;
 mod sniffing;
 mod tables;
@@ -18,6 +20,8 @@ mod wrapped;
 
 pub use find::{RecordAt, record_at};
 pub use trial::try_sample;
+
+use listings::ListedWals;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,6 +43,8 @@ pub struct Plan {
     pub roots: Vec<PathBuf>,
     /// How runs and nodes are called.
     pub names: Names,
+    /// Whether the folder that is given may be called after a node: where two are compared, it says which of them it is.
+    pub is_folder_node: bool,
     /// Records that are not known to lie in it are left out.
     pub period: Period,
     /// The zone of all clocks, where the user knows it.
@@ -75,6 +81,7 @@ impl Default for Plan {
         Self {
             roots: Vec::new(),
             names: Names::default(),
+            is_folder_node: true,
             period: Period::default(),
             zone: Zone::Unknown,
             threads: 0,
@@ -129,10 +136,11 @@ pub struct Progress {
 
 /// Analyses everything below the plan's roots.
 pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Analysis, Error> {
-    let found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
+    let mut found = intake::walk(&plan.roots, plan.bounds, &|name, start| {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
         sniffing::useful(name, start, &plan.layout, rules)
     })?;
+    found.folder = found.folder.filter(|_| plan.is_folder_node);
     analyze_found(plan, found, &[], rules, progress)
 }
 
@@ -164,6 +172,15 @@ pub fn analyze_found(
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
-    let read = inputs::Read { nodes, wals, tests };
+    let listed = match plan.listing {
+        Some(_) => ListedWals::default(),
+        None => ListedWals::read(&looked),
+    };
+    let read = inputs::Read {
+        nodes,
+        wals,
+        tests,
+        listed,
+    };
     Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }

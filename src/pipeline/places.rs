@@ -5,17 +5,37 @@ use std::collections::BTreeMap;
 use super::sniffing::Sniffed;
 use super::tables;
 use super::wal::Wals;
-use crate::intake::{Artifact, Names, Place, Role, place_all, place_beside};
+use crate::intake::{Artifact, Names, Place, Role, UNNAMED, place_all, place_beside};
 
 /// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
-/// node of a log.
+/// node of a log. Where nothing names a node, the given folder does, if it may.
 pub(super) fn places(
     artifacts: &[Artifact],
     wals: &mut Wals,
     is_segment: &[bool],
     sniffed: &mut [Sniffed],
     names: &Names,
+    folder: Option<String>,
 ) -> Vec<Place> {
+    let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, names);
+    if is_named || folder.is_none() {
+        return places;
+    }
+    let names = Names {
+        folder,
+        ..names.clone()
+    };
+    places_by(artifacts, wals, is_segment, sniffed, &names).0
+}
+
+/// The place of every artifact, and whether any that holds evidence is of a node or a run with a name.
+fn places_by(
+    artifacts: &[Artifact],
+    wals: &mut Wals,
+    is_segment: &[bool],
+    sniffed: &mut [Sniffed],
+    names: &Names,
+) -> (Vec<Place>, bool) {
     let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
         .filter(|&at| !is_segment[at])
         .partition(|&at| sniffed[at].export.is_some());
@@ -42,7 +62,7 @@ pub(super) fn places(
     let paths: Vec<&Artifact> = streams.iter().map(path).collect();
     let all = place_all(&paths, &told, names);
     let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
-    for ((at, log), place) in streams.into_iter().zip(all) {
+    for ((at, log), place) in streams.into_iter().zip(all.iter().cloned()) {
         if let Some(log) = log {
             sniffed[at].logs[log].put(place.clone());
         }
@@ -57,6 +77,8 @@ pub(super) fn places(
         .iter()
         .filter_map(|&at| Some((at, sniffed[at].export.as_ref()?)));
     places.extend(tables::places(artifacts, exports, &beside, names));
+    let mut known = placed.values().chain(places.values()).chain(&all);
+    let is_named = known.any(|it| it.node != UNNAMED || it.run != ".");
     let unnamed: Vec<(&Artifact, usize)> = of(&others).into_iter().map(|it| (it, 0)).collect();
     let seen = place_beside(&unnamed, &beside, names);
     places.extend(others.into_iter().zip(seen).map(|(at, (run, node))| {
@@ -70,5 +92,5 @@ pub(super) fn places(
         (at, place)
     }));
     places.extend(placed);
-    places.into_values().collect()
+    (places.into_values().collect(), is_named)
 }

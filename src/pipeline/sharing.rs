@@ -192,7 +192,7 @@ mod tests {
                 stream: 0,
                 format: Format::CLICKHOUSE,
                 coarse: false,
-                is_wrapped: false,
+                is_collected: false,
                 is_excerpt: false,
             };
             let mut log = Log::default();

@@ -5,7 +5,7 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::{Format, Sample, ci};
+use crate::parsers::{Format, Sample, ci, wal};
 use crate::record::split_lines;
 use crate::rules::RuleBase;
 use crate::scan::ProblemKind;
@@ -21,6 +21,8 @@ pub(super) struct Sniffed {
     pub(super) logs: Vec<Wrapped>,
     /// The system table that it exports.
     pub(super) export: Option<Export>,
+    /// Whether it lists a folder with a WAL.
+    pub(super) is_listing: bool,
     pub(super) encoding: Encoding,
     /// The first few bytes, to know the same piece packed and unpacked.
     pub(super) start: Vec<u8>,
@@ -58,8 +60,12 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
                 Some(_) => Vec::new(),
                 None => sample.bytes[..sample.bytes.len().min(START_BYTES)].to_vec(),
             };
+            let is_known = form.is_some() || other.format.is_some() || other.export.is_some();
+            let is_listing =
+                !is_known && !quotes(artifact, &sample) && wal::Listing::claims(sample.bytes);
             Sniffed {
                 form,
+                is_listing,
                 start,
                 ..other
             }
@@ -144,6 +150,7 @@ impl Sniffed {
             node: None,
             logs: Vec::new(),
             export: None,
+            is_listing: false,
             encoding,
             start: Vec::new(),
             unreadable: None,
@@ -168,7 +175,8 @@ pub(super) fn useful(name: &str, start: &[u8], choice: &Choice, rules: &RuleBase
     let sample = Sample::new(start, &rules.formats);
     let is_known = ci::sniff_file(name, start).is_some()
         || tables::is_table(name, &sample)
-        || wrapped::is_wrapped(&sample);
+        || wrapped::is_wrapped(&sample)
+        || wal::Listing::claims(sample.bytes);
     if is_known {
         return u64::MAX;
     }

@@ -17,7 +17,7 @@ pub fn try_sample(sample: &Sample, base: &RuleBase) -> Result<Option<String>, Er
     let artifacts = files.map(|(path, text)| Artifact::in_memory(path, text.as_bytes()));
     let found = Found {
         artifacts: artifacts.collect(),
-        refused: Vec::new(),
+        ..Found::default()
     };
     let plan = Plan {
         threads: 1,

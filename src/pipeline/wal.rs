@@ -177,19 +177,32 @@ impl Wals {
             range,
             withheld: range.and_then(|range| withheld(kind, range, wal)),
             belongs_in: problem.belongs_in.clone(),
-            evidence: Evidence {
-                at: Locator {
-                    artifact: artifact
-                        .and_then(|at| u32::try_from(at).ok())
-                        .unwrap_or(u32::MAX),
-                    line: 0,
-                    offset: problem.offset.unwrap_or(0),
-                },
-                time: None,
-                text: format!("{}{place}: {}", kind.word(), problem.detail),
-                around: Around::default(),
-            },
+            listed: false,
+            evidence: evidence_of(
+                place_in(artifact, problem.offset.unwrap_or(0)),
+                format!("{}{place}: {}", kind.word(), problem.detail),
+            ),
         }
+    }
+}
+
+/// A byte of an artifact.
+pub(super) fn place_in(artifact: Option<usize>, offset: u64) -> Locator {
+    let artifact = artifact.and_then(|at| u32::try_from(at).ok());
+    Locator {
+        artifact: artifact.unwrap_or(u32::MAX),
+        line: 0,
+        offset,
+    }
+}
+
+/// What is cited of a problem: a sentence on it, at its place.
+pub(super) fn evidence_of(at: Locator, text: String) -> Evidence {
+    Evidence {
+        at,
+        time: None,
+        text,
+        around: Around::default(),
     }
 }
 

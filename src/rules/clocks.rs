@@ -116,11 +116,12 @@ fn partner<'n>(
     (key, mine): (u64, &Paired),
     side: usize,
 ) -> Option<(usize, &'n Paired)> {
+    let peer = mine.peer();
     let is_named = |it: &NodeFacts| {
-        let host = mine.peer.split(['.', ':']).next().unwrap_or_default();
+        let host = peer.split(['.', ':']).next().unwrap_or_default();
         it.tally.run == node.tally.run
             && it.tally.node != node.tally.node
-            && (it.tally.node == mine.peer || it.tally.node == host)
+            && (it.tally.node == *peer || it.tally.node == host)
     };
     let at = nodes.iter().position(is_named)?;
     let theirs = nodes[at]

@@ -125,7 +125,15 @@ impl Scene<'_> {
     }
 
     fn observable(&self, counter: usize) -> bool {
-        let Some(signal) = self.counters[counter].signal else {
+        let Counter {
+            signal,
+            is_absence_open,
+            ..
+        } = self.counters[counter];
+        if is_absence_open {
+            return false;
+        }
+        let Some(signal) = signal else {
             return !self.nodes.is_empty() && self.nodes.iter().all(|node| node.seen.wal);
         };
         let signal = self.signals.signal(signal);

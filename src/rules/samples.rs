@@ -122,8 +122,9 @@ fn wal_problem(given: &WalSampleDecl) -> (String, WalProblem) {
         severity: given.severity,
         segment: given.segment.clone(),
         range,
-        withheld: range,
+        withheld: range.filter(|_| !given.listed),
         belongs_in: given.belongs_in.clone(),
+        listed: given.listed,
         evidence: Evidence {
             at: Locator {
                 artifact: u32::MAX,

@@ -40,6 +40,8 @@ pub struct WalProblem {
     pub withheld: Option<LsnRange>,
     /// The segment that should hold them.
     pub belongs_in: Option<String>,
+    /// Whether only a listing of the folder shows it.
+    pub listed: bool,
     /// Where it shows.
     pub evidence: Evidence,
 }
@@ -49,7 +51,8 @@ pub(super) type Ranges = BTreeMap<String, Vec<(String, LsnRange)>>;
 
 impl WalCountDecl {
     fn fits(&self, problem: &WalProblem) -> bool {
-        (self.problems.is_empty() || self.problems.contains(&problem.kind))
+        self.listed == problem.listed
+            && (self.problems.is_empty() || self.problems.contains(&problem.kind))
             && self.severity.is_none_or(|it| it == problem.severity)
     }
 }

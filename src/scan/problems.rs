@@ -28,6 +28,8 @@ pub enum ProblemKind {
     RaggedRows,
     /// Another file holds the same piece of the log.
     DuplicatePiece,
+    /// It was taken from a log that is here.
+    FurtherView,
     /// It looks like a WAL that cannot be checked.
     UncheckedWal,
 }
@@ -45,6 +47,7 @@ impl ProblemKind {
             | Self::CrLf
             | Self::RaggedRows
             | Self::DuplicatePiece
+            | Self::FurtherView
             | Self::UncheckedWal => false,
         }
     }

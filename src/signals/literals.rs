@@ -155,6 +155,8 @@ Will execute log entry queue-0000000001, fetch from another replica
 Connected ClickHouse client version 24.8.0, revision: 54000, user: default.
 Authenticated with global context as user default
 Flushing system log, 10 entries to flush up to offset 10
+{\"@level\":\"info\",\"@message\":\"text\",\"@module\":\"agent.server\",\"@timestamp\":\"2026-11-29T00:00:00.000000Z\",\"from\":\"10.0.0.7:40012\"}
+{\"level\":\"info\",\"ts\":\"2026-11-29T00:00:00.000Z\",\"caller\":\"a/b.go:1\",\"msg\":\"text\",\"took\":\"1.2ms\",\"revision\":1}
 ";
 
 /// The shortest window, in bytes.

@@ -16,8 +16,8 @@ pub struct Source {
     pub format: Format,
     /// Whether its stamps name the second alone.
     pub coarse: bool,
-    /// Whether it was wrapped when it was collected, so that the log itself may be here as well.
-    pub is_wrapped: bool,
+    /// Whether somebody took it from a log, which may be here as well: it is wrapped, or its file is not called like a log.
+    pub is_collected: bool,
     /// Whether only some of its lines are here.
     pub is_excerpt: bool,
 }
@@ -85,8 +85,8 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
             views.push(log);
         }
     }
-    for wrapped in take_wrapped(&mut planned) {
-        place_views(&mut planned, wrapped);
+    for collected in take_collected(&mut planned) {
+        place_views(&mut planned, collected);
     }
     for view in views {
         place_views(&mut planned, view);
@@ -95,9 +95,9 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
     planned
 }
 
-/// Takes out the wrapped logs of nodes whose log of the same format is here as it was written: whatever collected them, they
-/// are views of it. What it lacks counts all the same.
-fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
+/// Takes out what was collected of nodes whose log of the same format is here as it was written: whatever it was taken with, it
+/// is a view of it. What the log lacks counts all the same.
+fn take_collected(planned: &mut Vec<Log>) -> Vec<Log> {
     let sources = |log: &Log| {
         let pieces = log.main.pieces.iter().chain(&log.err.pieces);
         pieces.copied().collect::<Vec<_>>()
@@ -112,7 +112,7 @@ fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
     for log in planned.iter() {
         let own = sources(log)
             .into_iter()
-            .filter(|source| !source.is_wrapped && is_dated(source));
+            .filter(|source| !source.is_collected && is_dated(source));
         for source in own {
             let programs = written.entry(key(log, source.format)).or_default();
             programs.insert(program(&log.name));
@@ -122,7 +122,7 @@ fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
         let repeats = |source: &Source| {
             let programs = written.get(&key(log, source.format));
             let mut programs = programs.into_iter().flatten();
-            source.is_wrapped && programs.any(|it| may_be_one(*it, program(&log.name)))
+            source.is_collected && programs.any(|it| may_be_one(*it, program(&log.name)))
         };
         sources(log).iter().all(repeats)
     };
@@ -143,7 +143,7 @@ fn take_wrapped(planned: &mut Vec<Log>) -> Vec<Log> {
 /// Puts exports beside the log of their node that they repeat. Where it has none, the first one is the log.
 fn place_views(planned: &mut Vec<Log>, mut exported: Log) {
     // Of a server and a keeper the server has system tables.
-    let is_table = |view: &Source| !view.is_wrapped;
+    let is_table = |view: &Source| !view.is_collected;
     let of = if exported.views.iter().any(is_table) {
         Some(Program::Server)
     } else {
@@ -236,7 +236,7 @@ mod tests {
             stream: 0,
             format: Format::CLICKHOUSE,
             coarse: false,
-            is_wrapped: false,
+            is_collected: false,
             is_excerpt: false,
         };
         let logs = plan([
@@ -262,7 +262,7 @@ mod tests {
             stream: 0,
             format: Format::CLICKHOUSE,
             coarse: false,
-            is_wrapped: false,
+            is_collected: false,
             is_excerpt: false,
         };
         let logs = plan([
@@ -286,17 +286,17 @@ mod tests {
             role,
             piece: None,
         };
-        let source = |artifact, is_wrapped| Source {
+        let source = |artifact, is_collected| Source {
             artifact,
             stream: 0,
             format: Format::CLICKHOUSE,
             coarse: false,
-            is_wrapped,
+            is_collected,
             is_excerpt: false,
         };
         let (server, keeper) = ("clickhouse-server", "clickhouse-keeper");
         // What is written, what is collected or exported beside it, and the number of logs.
-        for (written, beside, role, is_wrapped, logs) in [
+        for (written, beside, role, is_collected, logs) in [
             (server, server, Role::Main, true, 1),
             (keeper, keeper, Role::Main, true, 1),
             (server, "journal", Role::Main, true, 1),
@@ -308,7 +308,7 @@ mod tests {
         ] {
             let found = plan([
                 (place(written, Role::Main), source(0, false)),
-                (place(beside, role), source(1, is_wrapped)),
+                (place(beside, role), source(1, is_collected)),
             ]);
             assert_eq!(found.len(), logs, "{beside} beside {written}");
         }

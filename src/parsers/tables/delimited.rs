@@ -57,10 +57,19 @@ pub(super) fn tsv_names(line: &[u8]) -> Vec<String> {
 /// Splits a line of TSV into the cells of a row.
 pub(super) fn tsv_row(line: &[u8], place: Place, columns: &Columns, row: &mut Row) {
     begin(row, place);
+    let has_escapes = memchr::memchr(b'\\', line).is_some();
     let mut count = 0;
-    for cell in line.split(|&byte| byte == b'\t') {
-        if count < columns.names().len() && cell != b"\\N" {
-            row.write(count, |text| unescape(cell, text));
+    let mut from = 0;
+    let ends = memchr::memchr_iter(b'\t', line).chain([line.len()]);
+    for end in ends {
+        let cell = &line[from..end];
+        from = end + 1;
+        if count < columns.names().len() {
+            if !has_escapes {
+                row.push(count, cell);
+            } else if cell != b"\\N" {
+                row.write(count, |text| unescape(cell, text));
+            }
         }
         count += 1;
     }

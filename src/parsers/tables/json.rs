@@ -19,6 +19,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_blanks(&mut self) {
+        // Servers write none.
+        if !self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            return;
+        }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
     }

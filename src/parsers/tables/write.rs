@@ -20,10 +20,27 @@ const LONG: usize = 120;
 ///
 /// Whether the stamp has a fraction. What lies at the beginning of 1970 says that nothing happened yet.
 fn stamp(row: &Row, columns: &[usize], out: &mut Vec<u8>) -> Option<bool> {
-    let cells = columns.iter().filter_map(|&at| row.get(at));
-    let (time, fraction) = cells.into_iter().find_map(read_stamp)?;
+    let mut cells = columns.iter().filter_map(|&at| row.get(at));
+    let first = cells.next()?;
+    if let Some(head) = head_of(first) {
+        out.extend_from_slice(&head);
+        return Some(true);
+    }
+    let mut cells = std::iter::once(first).chain(cells);
+    let (time, fraction) = cells.find_map(read_stamp)?;
     out.extend_from_slice(time.head().as_bytes());
     Some(fraction)
+}
+
+/// The stamp of a head for the `2026-11-29 16:35:38.000000` that most cells hold: it differs by its separators alone.
+fn head_of(text: &[u8]) -> Option<[u8; 26]> {
+    let mut head: [u8; 26] = text.try_into().ok()?;
+    let (time, length) = Timestamp::read(text)?;
+    if length != head.len() || time.0 < crate::time::DAY {
+        return None;
+    }
+    (head[4], head[7], head[10], head[19]) = (b'.', b'.', b' ', b'.');
+    Some(head)
 }
 
 /// Reads `2026-11-29 16:35:38.123`, the same with `T` and `Z`, or seconds since 1970.
@@ -149,11 +166,13 @@ impl Writer {
 
 /// Adds a text that must not end its place in a head.
 fn one_line(text: &[u8], end: u8, out: &mut Vec<u8>) {
-    let ends = |byte: u8| byte == b'\n' || byte == b'\r' || byte == end;
-    out.extend(
-        text.iter()
-            .map(|&byte| if ends(byte) { b' ' } else { byte }),
-    );
+    let mut rest = text;
+    while let Some(at) = memchr::memchr3(b'\n', b'\r', end, rest) {
+        out.extend_from_slice(&rest[..at]);
+        out.push(b' ');
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
 }
 
 /// Adds a text without tabs and line ends, as TSV has it; of a name also without `=`.

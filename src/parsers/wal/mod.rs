@@ -14,6 +14,7 @@ mod fragments;
 mod front;
 mod kafka;
 mod keeper;
+mod listing;
 mod nats;
 mod postgresql;
 mod prometheus;
@@ -35,6 +36,7 @@ pub use declared::{
     Number, Pinned, Role, Step,
 };
 pub use found::{Behind, Fault, FaultKind, Scan, Tail};
+pub use listing::{Entry, Listing};
 pub use window::{RECORD_BYTES_MAX, Window};
 
 use found::{close, is_blank};

@@ -457,6 +457,7 @@ fn detail(fault: &InputFault) -> String {
         ProblemKind::Unreadable
         | ProblemKind::ReadError
         | ProblemKind::DuplicatePiece
+        | ProblemKind::FurtherView
         | ProblemKind::UncheckedWal => fault.detail.clone(),
         ProblemKind::Truncated => {
             "the file ends inside a line; its last record may be cut".to_owned()

@@ -141,7 +141,7 @@ pub struct Environment {
 pub struct Input {
     /// Its path.
     pub path: String,
-    /// Its format, `wal-segment`, `unknown` or `refused`.
+    /// Its format, `wal-segment`, `wal-listing`, `unknown` or `refused`.
     pub format: String,
     /// What stands around its lines, outermost first; places are those in the file as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

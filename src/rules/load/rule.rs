@@ -75,6 +75,7 @@ impl Counters<'_> {
             timed: false,
             rated: false,
             sum,
+            is_absence_open: false,
         });
         self.list.len() - 1
     }
@@ -100,6 +101,8 @@ impl Counters<'_> {
             return Ok(*at);
         }
         let at = self.push(None, Vec::new(), None);
+        // A listing is there by chance, and what it leaves out may be there.
+        self.list[at].is_absence_open = wal.listed;
         self.wal.push((at, wal.clone()));
         Ok(at)
     }

@@ -186,6 +186,9 @@ pub struct WalCountDecl {
     pub problems: Vec<ProblemKind>,
     /// Whether a crash explains them.
     pub severity: Option<Harm>,
+    /// Whether only a listing of the folder shows them; otherwise a check of the segments found them.
+    #[serde(default)]
+    pub listed: bool,
 }
 
 /// A condition; exactly one of its keys is set.

@@ -77,6 +77,9 @@ pub struct WalSampleDecl {
     pub last: Option<Spanned<u64>>,
     /// The segment that should hold them.
     pub belongs_in: Option<String>,
+    /// Whether only a listing of the folder shows it.
+    #[serde(default)]
+    pub listed: bool,
 }
 
 fn reference() -> String {

@@ -57,51 +57,63 @@ impl State {
     }
 }
 
-/// Things by the table that they are in and their name.
+/// Things by the table that they are in and their name. There are few tables and many things: one look among the tables, which
+/// stay at hand, and one among all things.
 #[derive(Debug)]
 struct Things<T> {
-    by_table: FxHashMap<Value, FxHashMap<Value, T>>,
-    count: usize,
+    tables: FxHashMap<Value, u32>,
+    all: FxHashMap<(u32, Value), T>,
 }
 
 impl<T> Default for Things<T> {
     fn default() -> Self {
         Self {
-            by_table: FxHashMap::default(),
-            count: 0,
+            tables: FxHashMap::default(),
+            all: FxHashMap::default(),
         }
     }
 }
 
 impl<T> Things<T> {
-    fn get_mut(&mut self, table: &[u8], thing: &[u8]) -> Option<&mut T> {
-        self.by_table.get_mut(table)?.get_mut(thing)
+    fn len(&self) -> usize {
+        self.all.len()
     }
 
-    /// Keeps one that is not there.
-    fn insert(&mut self, table: &[u8], thing: &[u8], value: T) {
-        if !self.by_table.contains_key(table) {
-            let table = Value::from_slice(table);
-            self.by_table.insert(table, FxHashMap::default());
-        }
-        if let Some(things) = self.by_table.get_mut(table) {
-            things.insert(Value::from_slice(thing), value);
-            self.count += 1;
-        }
+    /// The key of a thing, if its table is known.
+    fn key(&self, table: &[u8], thing: &[u8]) -> Option<(u32, Value)> {
+        Some((*self.tables.get(table)?, Value::from_slice(thing)))
+    }
+
+    fn get_mut(&mut self, table: &[u8], thing: &[u8]) -> Option<&mut T> {
+        let key = self.key(table, thing)?;
+        self.all.get_mut(&key)
+    }
+
+    /// The value of a thing, which is made if it is not there.
+    fn of(&mut self, table: &[u8], thing: &[u8], value: impl FnOnce() -> T) -> &mut T {
+        let next = u32::try_from(self.tables.len()).unwrap_or(u32::MAX);
+        let number = match self.tables.get(table) {
+            Some(number) => *number,
+            None => *self.tables.entry(Value::from_slice(table)).or_insert(next),
+        };
+        let key = (number, Value::from_slice(thing));
+        self.all.entry(key).or_insert_with(value)
     }
 
     fn remove(&mut self, table: &[u8], thing: &[u8]) -> Option<T> {
-        let found = self.by_table.get_mut(table)?.remove(thing);
-        self.count -= usize::from(found.is_some());
-        found
+        let key = self.key(table, thing)?;
+        self.all.remove(&key)
     }
 
+    /// All of them: table, name and value, in no order.
+    #[expect(clippy::iter_over_hash_type, reason = "every name has its place")]
     fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8], &T)> {
-        let tables = self.by_table.iter();
-        tables.flat_map(|(table, things)| {
-            let things = things.iter();
-            things.map(move |(thing, value)| (&table[..], &thing[..], value))
-        })
+        let mut names: Vec<&[u8]> = vec![b""; self.tables.len()];
+        for (name, &number) in &self.tables {
+            names[number as usize] = name;
+        }
+        let all = self.all.iter();
+        all.map(move |((table, thing), value)| (names[*table as usize], &thing[..], value))
     }
 }
 
@@ -115,13 +127,11 @@ struct Early {
 
 impl Early {
     fn note(&mut self, table: &[u8], thing: &[u8], closed: Closed) {
-        if self.later.count >= EARLY_MAX {
+        if self.later.len() >= EARLY_MAX {
             self.before = std::mem::take(&mut self.later);
         }
-        match self.later.get_mut(table, thing) {
-            Some(known) => known.add(closed),
-            None => self.later.insert(table, thing, closed),
-        }
+        let known = self.later.of(table, thing, Closed::default);
+        known.add(closed);
     }
 
     fn take(&mut self, table: &[u8], thing: &[u8]) -> Closed {
@@ -151,12 +161,12 @@ impl AwaitedTally {
             }
         } else if !opens {
             self.early.note(table, thing, Closed::once(time));
-        } else if self.states.count < cap {
-            let state = State {
+        } else if self.states.len() < cap {
+            let closed = self.early.take(table, thing);
+            self.states.of(table, thing, || State {
                 opened: Some(time),
-                closed: self.early.take(table, thing),
-            };
-            self.states.insert(table, thing, state);
+                closed,
+            });
         } else {
             self.beyond_cap += 1;
         }
@@ -164,12 +174,12 @@ impl AwaitedTally {
 
     /// How many different things were opened.
     pub fn things(&self) -> usize {
-        self.states.count
+        self.states.len()
     }
 
     /// How many tables they are of.
     pub fn tables(&self) -> usize {
-        self.states.by_table.len()
+        self.states.tables.len()
     }
 
     /// How many of them are open at the end.
@@ -207,14 +217,10 @@ impl AwaitedTally {
         }
         for (table, thing, theirs) in other.states.iter() {
             let early = self.early.take(table, thing);
-            if self.states.get_mut(table, thing).is_none() {
-                self.states.insert(table, thing, State::default());
-            }
-            if let Some(mine) = self.states.get_mut(table, thing) {
-                mine.closed.add(early);
-                mine.closed.add(theirs.closed);
-                mine.opened = mine.opened.max(theirs.opened);
-            }
+            let mine = self.states.of(table, thing, State::default);
+            mine.closed.add(early);
+            mine.closed.add(theirs.closed);
+            mine.opened = mine.opened.max(theirs.opened);
         }
         self.beyond_cap += other.beyond_cap;
     }
@@ -297,7 +303,7 @@ mod tests {
             tally.add(b"a", name(at).as_bytes(), time, false, 100);
         }
         // The last twenty thousand at least, twice as many at most.
-        let kept = tally.early.later.count + tally.early.before.count;
+        let kept = tally.early.later.len() + tally.early.before.len();
         assert!((EARLY_MAX..=2 * EARLY_MAX).contains(&kept), "{kept}");
         tally.add(b"a", name(49_000).as_bytes(), Timestamp(1_000), true, 100);
         tally.add(b"a", name(7).as_bytes(), Timestamp(1_000), true, 100);

@@ -25,6 +25,8 @@ pub struct Counter {
     pub rated: bool,
     /// The field whose numbers are added up instead of occurrences.
     pub sum: Option<usize>,
+    /// Whether nothing follows from it where it is zero: what it counts may be there and not shown.
+    pub is_absence_open: bool,
 }
 
 /// A sliding window: `at_least` occurrences whose first and last stamp are at most `within` microseconds apart.
@@ -142,6 +144,7 @@ mod tests {
             rated: false,
             values: Vec::new(),
             sum: None,
+            is_absence_open: false,
         };
         let mut tally = CounterTally::default();
         for &time in times {

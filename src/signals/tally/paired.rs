@@ -1,9 +1,11 @@
 //! Records of one event that two nodes have, sampled so that both keep the same ones.
 
+use std::borrow::Cow;
 use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::signal::Value;
 use crate::time::Timestamp;
 
 /// How many keys are kept per node and side: those with the smallest hashes, which are the same on every node.
@@ -35,10 +37,16 @@ pub struct Paired {
     pub first: Timestamp,
     /// How many there are.
     pub count: u64,
-    /// The other node as they name it; nothing where they name none.
-    pub peer: String,
+    peer: Value,
     /// Whether they name several.
     pub is_torn: bool,
+}
+
+impl Paired {
+    /// The other node as they name it; nothing where they name none.
+    pub fn peer(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.peer)
+    }
 }
 
 impl PairedSample {
@@ -61,13 +69,13 @@ impl PairedSample {
         if let Some(known) = self.by_key.get_mut(&key) {
             known.first = known.first.min(time);
             known.count += 1;
-            known.is_torn |= known.peer.as_bytes() != peer;
+            known.is_torn |= known.peer[..] != *peer;
             return;
         }
         let paired = Paired {
             first: time,
             count: 1,
-            peer: String::from_utf8_lossy(peer).into_owned(),
+            peer: Value::from_slice(peer),
             is_torn: false,
         };
         self.by_key.insert(key, paired);

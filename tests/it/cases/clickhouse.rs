@@ -48,7 +48,7 @@ pub(super) fn report(folder: &Path) -> Report {
     product::report_of(&Plan {
         names: Names {
             nodes: roots.iter().map(names).collect(),
-            runs: Vec::new(),
+            ..Names::default()
         },
         roots,
         ..Plan::default()

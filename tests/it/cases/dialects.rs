@@ -32,6 +32,27 @@ pub(super) fn changelog_gap(report: &Report) {
         "{}",
         third.title
     );
+    // The hole between the names of the listing is not the one between the records, and both are told.
+    assert_eq!((second.counts["absent"], third.counts["absent"]), (1, 0));
+    assert!(second.title.contains("200001..300000"), "{}", second.title);
+    let listed = findings(report, "wal-listing-gap");
+    assert_eq!(
+        (listed.len(), &listed[0].reported_by[..]),
+        (1, &["keeper-2".to_owned()][..])
+    );
+    for finding in [second, listed[0]] {
+        let cited = finding
+            .evidence
+            .iter()
+            .find(|it| it.path.ends_with("keeper-2/coordination-log.ls.txt"));
+        let cited = cited.unwrap();
+        assert_eq!(cited.line, 4);
+        assert!(
+            cited.text.starts_with("no file for 200001..300000: "),
+            "{}",
+            cited.text
+        );
+    }
     // Neither a lost file nor a truncation that was cut short is certain.
     for gap in [second, third] {
         let open = gap.not_excluded.join(" ");

@@ -3,6 +3,7 @@
 mod asked;
 mod diff;
 mod faults;
+mod folder;
 mod kept;
 mod outputs;
 mod rules;

@@ -99,3 +99,77 @@ fn a_server_log_that_begins_with_a_hole_is_not_passed_over_in_silence() {
     assert_eq!(product::problems(hole), [("unreadable", None)]);
     assert!(!report.complete);
 }
+
+/// What `grep` finds of the log's records, and a record that the log lacks.
+fn taken(lines: &[&str]) -> String {
+    lines.concat()
+}
+
+#[test]
+fn an_excerpt_beside_its_log_adds_what_the_log_lacks() {
+    let all = three();
+    let lines: Vec<&str> = all.split_inclusive('\n').collect();
+    let other = refused("10:00:30.000000", "n2");
+    for (name, text, refusals, records) in [
+        // One of the log's, all but the first, all of them twice.
+        ("errors.txt", taken(&lines[1..2]), 3, 1),
+        ("errors-210.txt", taken(&lines[1..]), 3, 2),
+        ("grep.out", taken(&lines[1..2]), 3, 1),
+        ("out", taken(&lines[2..]), 3, 1),
+        ("tail.txt", taken(&[lines[1], lines[1]]), 4, 2),
+        // One that the log lacks.
+        ("errors.txt", taken(&[&other, lines[1]]), 4, 2),
+    ] {
+        let folder = Folder::with("n1/clickhouse-server.log", &all);
+        folder.put(&format!("n1/{name}"), &text);
+        let report = folder.report();
+        assert_eq!(count(&report, "relink-refused", "n1"), refusals, "{name}");
+        assert_eq!(report.records.total, refusals, "{name}");
+        let excerpt = product::input(&report, name);
+        assert_eq!(excerpt.records, records, "{name}");
+        assert_eq!(
+            product::problems(excerpt),
+            [("further-view", None)],
+            "{name}"
+        );
+        assert!(
+            excerpt.problems[0]
+                .detail
+                .contains("n1/clickhouse-server.log"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn an_excerpt_is_a_view_of_the_err_log_too() {
+    let all = three();
+    let folder = Folder::with("n1/clickhouse-server.err.log", &all);
+    folder.put("n1/clickhouse-server.log", &all);
+    folder.put(
+        "n1/errors.txt",
+        all.split_inclusive('\n').skip(1).collect::<String>(),
+    );
+    assert_eq!(folder.report().records.total, 3);
+}
+
+#[test]
+fn what_is_no_excerpt_of_a_log_that_is_here_counts() {
+    let all = three();
+    let rest: String = all.split_inclusive('\n').skip(1).collect();
+    // No log that it could be of; another node's; one that is called like a log.
+    for (log, excerpt, refusals) in [
+        ("n1/notes.md", "n1/errors.txt", 2),
+        ("n1/clickhouse-server.log", "n2/errors.txt", 5),
+        ("n1/clickhouse-server.log", "n1/errors.log", 5),
+    ] {
+        let folder = Folder::with(log, &all);
+        folder.put(excerpt, &rest);
+        let report = folder.report();
+        assert_eq!(report.records.total, refusals, "{excerpt}");
+        assert!(
+            product::problems(product::input(&report, excerpt)).is_empty(),
+            "{excerpt}"
+        );
+    }
+}

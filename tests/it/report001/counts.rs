@@ -158,7 +158,7 @@ fn check_alone(folder: &Path, node: &NodeTruth) {
     let name = node.name.to_owned();
     let names = Names {
         nodes: vec![NodeGlob { name, glob }],
-        runs: Vec::new(),
+        ..Names::default()
     };
     let plan = casdiag::pipeline::Plan {
         names,

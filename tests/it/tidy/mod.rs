@@ -133,8 +133,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 const HOMES: &[(&str, &[&str])] = &[
     ("aho_corasick", &["signals/", "parsers/quoted.rs"]),
     ("bzip2", &["intake/"]),
-    ("chrono", &["time.rs"]),
-    ("chrono_tz", &["time.rs"]),
+    ("chrono", &["time/"]),
+    ("chrono_tz", &["time/"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),

@@ -9,6 +9,7 @@ mod histories;
 mod hostile;
 mod kafka;
 mod keeper;
+mod listing;
 mod nats;
 mod nodes;
 mod others;

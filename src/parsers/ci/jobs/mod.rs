@@ -3,4 +3,4 @@
 pub(super) mod actions;
 mod course;
 pub mod files;
-pub(super) mod unstamp;
+pub(in crate::parsers) mod unstamp;

@@ -3,11 +3,17 @@
 //! A [`Timestamp`] is what the server's clock showed, without a zone. A [`Zone`] is attached per node where the log or
 //! the user names one. Nothing here reads the machine's clock.
 
+mod word;
+
 use std::cell::Cell;
 use std::fmt;
 
 use chrono::{NaiveDate, NaiveDateTime, Offset, TimeZone};
 use serde::{Serialize, Serializer};
+
+pub(crate) use word::{WORD, first, is_between, repeated, short_number, word, zeros};
+
+use word::pairs;
 
 /// Microseconds of local civil time since 1970-01-01T00:00:00 of the same clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,36 +228,6 @@ fn read_minute(text: &[u8; 16]) -> Option<i64> {
     ranges_fit.then_some(days * DAY + minutes * MINUTE)
 }
 
-/// How many bytes are looked at all at once.
-pub(crate) const WORD: usize = 16;
-
-/// The bytes from `at` on, to be looked at all at once; zeros where there are fewer.
-#[inline]
-pub(crate) fn word<const W: usize, const N: usize>(bytes: &[u8; N], at: usize) -> [u8; W] {
-    let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    word.copied().unwrap_or([0; W])
-}
-
-/// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
-#[inline]
-pub(crate) fn is_between(word: [u8; WORD], lowest: [u8; WORD], highest: [u8; WORD]) -> bool {
-    const TOPS: u128 = u128::from_le_bytes([0x80; WORD]);
-    let word = u128::from_le_bytes(word);
-    // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
-    let reaches_lowest = (word | TOPS) - u128::from_le_bytes(lowest);
-    let within_highest = (u128::from_le_bytes(highest) | TOPS) - (word & !TOPS);
-    reaches_lowest & within_highest & !word & TOPS == TOPS
-}
-
-/// At each place the number that the digits there and at the next place write.
-#[inline]
-fn pairs(digits: [u8; 8]) -> [u8; 8] {
-    const DIGITS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-    let digits = u64::from_le_bytes(digits);
-    // At most 9 * 10 + 15 in a byte, so none carries; what stands at other bytes than digits is not looked at.
-    ((digits & DIGITS).wrapping_mul(10) + ((digits >> 8) & DIGITS)).to_le_bytes()
-}
-
 /// The offset from UTC in microseconds that `Z`, `+0200`, `+02:00` or `+02` at the start of `text` names, and its length.
 pub(crate) fn offset(text: &[u8]) -> Option<(i64, usize)> {
     let sign = match text.first()? {
@@ -272,31 +248,18 @@ pub(crate) fn offset(text: &[u8]) -> Option<(i64, usize)> {
     (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * MINUTE, length))
 }
 
-/// The number that the digits at the start of `word` write, and how many they are; `None` for none and for eight.
-#[inline]
-pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
-    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
-    const TO_TOP: u64 = u64::from_le_bytes([0x80 - 10; 8]);
-    let word = u64::from_le_bytes(word) ^ u64::from_le_bytes([b'0'; 8]);
-    // What is no digit has its top bit set, or gets it; behind the first such byte others may seem to.
-    let others = (word.wrapping_add(TO_TOP) | word) & TOPS;
-    let bits = others.trailing_zeros() & !7;
-    if bits == 0 || others == 0 {
-        return None;
-    }
-    // Zeros take the places before the digits.
-    let digits = word << (u64::BITS - bits);
-    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    let number = fours.wrapping_mul(10_000) + (fours >> 32);
-    Some((number & 0xffff_ffff, bits as usize / 8))
-}
-
 /// The microseconds of `.d{1,9}` at the start of `text`, and its length; further digits than six are dropped.
 #[inline]
 fn fraction(text: &[u8]) -> (i64, usize) {
     if !matches!(text.first(), Some(b'.' | b',')) {
         return (0, 0);
+    }
+    // Nearly every fraction has at most six digits, and something behind it.
+    if let Some((number, digits @ 1..=6)) = text[1..].first_chunk().copied().and_then(short_number)
+    {
+        const UNITS: [i64; 7] = [1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+        let micros = i64::try_from(number).unwrap_or(0) * UNITS[digits];
+        return (micros, 1 + digits);
     }
     let digits = text[1..]
         .iter()
@@ -458,16 +421,6 @@ mod tests {
     }
 
     #[test]
-    fn up_to_seven_digits_are_read_at_once() {
-        let read = |text: &[u8; 8]| short_number(*text);
-        assert_eq!(read(b"7 ] {} <"), Some((7, 1)));
-        assert_eq!(read(b"1234567 "), Some((1_234_567, 7)));
-        assert_eq!(read(b"0090 123"), Some((90, 4)));
-        assert_eq!(read(b"42\xff\xff9999"), Some((42, 2)));
-        assert_eq!((read(b"12345678"), read(b" 1234567")), (None, None));
-    }
-
-    #[test]
     fn a_head_is_read_like_any_stamp() {
         for text in [
             "2026.11.29 16:29:56.593522 [ 6 ] {}",
@@ -478,6 +431,23 @@ mod tests {
             let head = text.as_bytes().first_chunk().unwrap();
             let stamp = Timestamp::read(text.as_bytes()).map(|(at, _)| at);
             assert_eq!(Timestamp::of_head(head), stamp, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fraction_of_any_length_is_read_to_the_microsecond() {
+        for (text, micros, length) in [
+            (".5", 500_000, 2),
+            (".5Z and more", 500_000, 2),
+            (",123 and more", 123_000, 4),
+            (".123456 and", 123_456, 7),
+            (".1234567 and", 123_456, 8),
+            (".123456789 and", 123_456, 10),
+            (".1234567891 and", 123_456, 10),
+            (". and more", 0, 0),
+            (" 123456 and", 0, 0),
+        ] {
+            assert_eq!(fraction(text.as_bytes()), (micros, length), "{text}");
         }
     }
 

@@ -1,0 +1,389 @@
+//! Listings of the folders that WALs lie in, as people paste and save them: what `ls`, `find`, `du` or `tar -t` print.
+//!
+//! ```text
+//! total 188M
+//! -rw-r----- 1 chkeeper chkeeper   21M Jul 20 02:10 changelog_1_100000.bin.zstd
+//! ```
+//!
+//! A listing is evidence of names and of nothing else: which segments there are, and how large the listing says they are. Only names
+//! that no other program uses are believed.
+
+use crate::parsers::ci::jobs::unstamp::plain;
+use crate::record::split_lines;
+use crate::vocab::Lsn;
+
+use super::{LAYOUTS, Layout, SegmentName};
+
+/// What a listing shows.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The segments, in the order of their lines.
+    pub entries: Vec<Entry>,
+    /// The snapshots: of which layout, and the position that each stands for.
+    pub snapshots: Vec<(&'static str, Lsn)>,
+    /// How many lines it has.
+    pub lines: u64,
+}
+
+/// A segment that a listing names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its line, from 1.
+    pub line: u64,
+    /// Which of several commands in one text lists it, from 0.
+    pub command: u32,
+    /// The folder as the listing names it; empty where it does not.
+    pub folder: String,
+    /// Its name.
+    pub file: String,
+    /// Its size as the listing writes it: `21M`, `22020096`.
+    pub size: Option<String>,
+    /// The id of the layout whose segments are called so.
+    pub layout: &'static str,
+    /// What its name says.
+    pub name: SegmentName,
+}
+
+impl Listing {
+    /// Reads a text.
+    pub fn read(text: &[u8]) -> Self {
+        let mut listing = Self::default();
+        let (mut command, mut folder) = (0, String::new());
+        for line in split_lines(text) {
+            listing.lines += 1;
+            let line = plain(line);
+            match said(&String::from_utf8_lossy(&line)) {
+                Said::Command(of) => (command, folder) = (command + 1, of.to_owned()),
+                Said::Folder(of) => of.clone_into(&mut folder),
+                Said::Files(files) => {
+                    for (path, size) in files {
+                        listing.add(path, size, command, &folder);
+                    }
+                }
+                Said::Nothing | Said::Other => {}
+            }
+        }
+        if text.ends_with(b"\n") {
+            listing.lines -= 1;
+        }
+        listing
+    }
+
+    fn add(&mut self, path: &str, size: Option<&str>, command: u32, above: &str) {
+        let (folder, file) = path.rsplit_once('/').unwrap_or((above, path));
+        match named(file) {
+            Some((layout, Named::Segment(name))) => self.entries.push(Entry {
+                line: self.lines,
+                command,
+                folder: folder.to_owned(),
+                file: file.to_owned(),
+                size: size.map(str::to_owned),
+                layout: layout.id,
+                name,
+            }),
+            Some((layout, Named::Snapshot(lsn))) => self.snapshots.push((layout.id, lsn)),
+            None => {}
+        }
+    }
+
+    /// Whether a text that begins with a sample is a listing with segments: hardly a line of it is anything else. What
+    /// quotes a listing among other lines is none.
+    pub fn claims(sample: &[u8]) -> bool {
+        let (mut listed, mut bare, mut other) = (0, 0, 0);
+        for line in split_lines(sample) {
+            let line = plain(line);
+            match said(&String::from_utf8_lossy(&line)) {
+                Said::Files(files) => {
+                    let files = files.iter();
+                    let segments = files.filter(|(path, _)| named(file_of(path)).is_some());
+                    let sized = segments.map(|(_, size)| size.is_some());
+                    for is_sized in sized {
+                        *if is_sized { &mut listed } else { &mut bare } += 1;
+                    }
+                }
+                Said::Other => other += 1,
+                Said::Nothing | Said::Command(_) | Said::Folder(_) => {}
+            }
+        }
+        // One name alone on its line may be anything's.
+        (listed > 0 || bare > 1) && other <= (listed + bare) / 4 + 1
+    }
+}
+
+/// What a line of a listing says.
+#[derive(Debug, PartialEq)]
+enum Said<'l> {
+    /// Nothing: a sum of blocks, a prompt, an empty line.
+    Nothing,
+    /// A command was typed that lists the folder.
+    Command(&'l str),
+    /// What follows is in the folder.
+    Folder(&'l str),
+    /// Files by path, with their sizes.
+    Files(Vec<(&'l str, Option<&'l str>)>),
+    /// Something that no listing has.
+    Other,
+}
+
+/// Commands that list files.
+const COMMANDS: &[&str] = &["ls", "ll", "find", "du"];
+
+fn said(line: &str) -> Said<'_> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (Some(&first), Some(&last)) = (words.first(), words.last()) else {
+        return Said::Nothing;
+    };
+    if words.len() == 2 && first == "total" && is_size(last) {
+        return Said::Nothing;
+    }
+    if let Some(files) = files(&words) {
+        return files;
+    }
+    if let (Some(folder), 1) = (first.strip_suffix(':'), words.len()) {
+        return Said::Folder(folder);
+    }
+    let is_command = |word: &&str| COMMANDS.contains(&file_of(word));
+    if words.iter().any(is_command) {
+        let folder = last.trim_end_matches('/');
+        return Said::Command(if folder.contains('/') { folder } else { "" });
+    }
+    if words.len() < 3 && last.ends_with(['$', '#', '>']) {
+        return Said::Nothing;
+    }
+    if words.len() == 1 {
+        return Said::Files(vec![(first, None)]);
+    }
+    Said::Other
+}
+
+/// The files of a line: one with its attributes, or names alone.
+fn files<'l>(words: &[&'l str]) -> Option<Said<'l>> {
+    if let Some(row) = row(words) {
+        return Some(Said::Files(vec![row]));
+    }
+    let is_named = |word: &&str| named(file_of(unquoted(word))).is_some();
+    let (last, before) = words.split_last()?;
+    if is_named(last) && before.iter().all(|word| is_size(word) || is_date(word)) {
+        // A size here may count blocks: `ls -s`, `du`.
+        return Some(Said::Files(vec![(unquoted(last), None)]));
+    }
+    let names = words.iter().map(|word| (unquoted(word), None));
+    words
+        .iter()
+        .all(is_named)
+        .then(|| Said::Files(names.collect()))
+}
+
+/// A line that begins with what `ls -l` says of a file's mode, with at most an inode and a number of blocks before it.
+fn row<'l>(words: &[&'l str]) -> Option<(&'l str, Option<&'l str>)> {
+    let mode = words.iter().take(3).position(|word| is_mode(word))?;
+    let is_counted = words[..mode].iter().all(|word| is_size(word));
+    let behind = &words[mode + 1..];
+    let dated = behind
+        .iter()
+        .position(|word| is_date(word) || is_month(word));
+    let (dated, true) = (dated.filter(|&at| at > 0)?, is_counted) else {
+        return None;
+    };
+    // `Jul 20 02:10`, or `20 Jul 02:10`.
+    let is_time = |word: &&str| word.contains(':') || word.len() == 4 && is_size(word);
+    let is_day_first = is_month(behind[dated]) && behind.get(dated + 1).is_some_and(is_time);
+    let size = behind.get(dated.checked_sub(if is_day_first { 2 } else { 1 })?);
+    let arrow = behind.iter().position(|word| *word == "->");
+    let name = behind[..arrow.unwrap_or(behind.len())].last()?;
+    Some((unquoted(name), size.copied().filter(|size| is_size(size))))
+}
+
+/// `-rw-r-----`, with a letter for the kind in front and a sign for more rights behind.
+fn is_mode(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    (10..=11).contains(&bytes.len())
+        && b"-dlbcps".contains(&bytes[0])
+        && bytes[1..10].iter().all(|byte| b"-rwxsStT".contains(byte))
+}
+
+/// `0`, `21M`, `9.1M`, `9,1M`, `21504`.
+fn is_size(word: &str) -> bool {
+    let number = word.trim_end_matches(['K', 'k', 'M', 'G', 'T', 'i', 'B']);
+    word.len() - number.len() <= 3
+        && number.starts_with(|first: char| first.is_ascii_digit())
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b".,".contains(&byte))
+}
+
+/// `2026-07-20`, `02:10`, `02:10:00.123456789`, `+0000`.
+fn is_date(word: &str) -> bool {
+    let has = |sign| word.matches(sign).count();
+    let is_of = |signs: &[u8]| {
+        word.bytes()
+            .all(|byte| byte.is_ascii_digit() || signs.contains(&byte))
+    };
+    has('-') == 2 && word.len() == 10 && is_of(b"-")
+        || (1..=2).contains(&has(':')) && is_of(b":.")
+        || word.len() == 5 && word.starts_with(['+', '-']) && is_of(b"+-")
+}
+
+fn is_month(word: &str) -> bool {
+    const MONTHS: &[&str] = &[
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    const DAYS: &[&str] = &["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    MONTHS.contains(&word) || DAYS.contains(&word)
+}
+
+/// A name without the quotes of `ls -Q` and the sign of `ls -F`.
+fn unquoted(word: &str) -> &str {
+    word.trim_end_matches('*').trim_matches(['"', '\''])
+}
+
+fn file_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, file)| file)
+}
+
+/// What a name is that no other program uses.
+enum Named {
+    Segment(SegmentName),
+    Snapshot(Lsn),
+}
+
+/// The layout that uses a name, whether or not the file was packed once more when it was copied.
+fn named(file: &str) -> Option<(&'static Layout, Named)> {
+    let of = |file: &str| {
+        let mut layouts = LAYOUTS.iter().filter(|layout| layout.is_name_enough);
+        layouts.find_map(|layout| {
+            let segment = (layout.name)(file).map(Named::Segment);
+            let named = segment.or_else(|| (layout.snapshot)(file).map(Named::Snapshot))?;
+            Some((layout, named))
+        })
+    };
+    let packed = [".gz", ".zst"]
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending));
+    of(file).or_else(|| of(packed?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "total 188M
+-rw-r----- 1 chkeeper chkeeper   21M Jul 20 02:10 changelog_1_100000.bin.zstd
+-rw-r----- 1 chkeeper chkeeper  9.1M Jul 23 05:13 changelog_100001_200000.bin.zstd
+";
+
+    /// Lines, names and sizes of what a text lists.
+    fn listed(text: &str) -> Vec<(u64, String, Option<String>)> {
+        assert!(Listing::claims(text.as_bytes()), "{text}");
+        let entries = Listing::read(text.as_bytes()).entries.into_iter();
+        entries.map(|it| (it.line, it.file, it.size)).collect()
+    }
+
+    #[test]
+    fn every_form_of_a_listing_names_the_same_files() {
+        let (a, b) = (
+            "changelog_1_100000.bin.zstd",
+            "changelog_100001_200000.bin.zstd",
+        );
+        let long = "-rw-r----- 1 chkeeper chkeeper";
+        for (text, lines, sizes) in [
+            (LONG.to_owned(), [2, 3], [Some("21M"), Some("9.1M")]),
+            (
+                LONG.replace('\n', "\r\n"),
+                [2, 3],
+                [Some("21M"), Some("9.1M")],
+            ),
+            (format!("{a}\n{b}\n"), [1, 2], [None, None]),
+            (format!("{a}  {b}\n"), [1, 1], [None, None]),
+            (format!("./{a}\n./{b}\n"), [1, 2], [None, None]),
+            (
+                format!("$ ls -la log\n{LONG}$"),
+                [3, 4],
+                [Some("21M"), Some("9.1M")],
+            ),
+            (
+                format!(
+                    "drwxr-x--- 2 101 101 4096 Jul 20 02:10 .\n-rw-r----- 1 101 101 0 Jul 20 2025 {a}\n{long} 7 Jul 20 02:10 {b}"
+                ),
+                [2, 3],
+                [Some("0"), Some("7")],
+            ),
+            (
+                format!(
+                    "  1835021  21504 {long} 22020096 Jul 20 02:10 ./{a}\n  1835022  9300 {long} 9523200 Jul 23 05:13 ./{b}"
+                ),
+                [1, 2],
+                [Some("22020096"), Some("9523200")],
+            ),
+            (
+                format!(
+                    "{long} 21M 20 Jul 02:10 {a}\n{long}. 9.1M 2026-07-23 05:13:00.000000000 +0000 '{b}'"
+                ),
+                [1, 2],
+                [Some("21M"), Some("9.1M")],
+            ),
+            (
+                format!(
+                    "-rw-r----- chkeeper/chkeeper 22020096 2026-07-20 02:10 log/{a}\n-rw-r----- chkeeper/chkeeper 7 2026-07-20 02:10 log/{b}"
+                ),
+                [1, 2],
+                [Some("22020096"), Some("7")],
+            ),
+            (
+                format!("21M\t./log/{a}\n9.1M\t./log/{b}\n"),
+                [1, 2],
+                [None, None],
+            ),
+            (
+                format!(
+                    "\x1b[0m{long} 21M Jul 20 02:10 \x1b[01;31m{a}\x1b[0m\n{long} 9M Jul 20 02:10 \x1b[01;31m{b}\x1b[0m\n"
+                ),
+                [1, 2],
+                [Some("21M"), Some("9M")],
+            ),
+        ] {
+            let expected = [(lines[0], a, sizes[0]), (lines[1], b, sizes[1])];
+            let expected =
+                expected.map(|(line, file, size)| (line, file.to_owned(), size.map(str::to_owned)));
+            assert_eq!(listed(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn folders_and_commands_are_told_apart() {
+        let text = "k1$ ls -lR /srv\n/srv/log:\nchangelog_1_2.bin\n\n/srv/old:\nchangelog_3_4.bin\nk2$ ls -1 /srv/log\nchangelog_1_2.bin\n";
+        let listing = Listing::read(text.as_bytes());
+        let of = listing
+            .entries
+            .iter()
+            .map(|it| (it.command, it.folder.as_str(), it.line));
+        assert_eq!(
+            of.collect::<Vec<_>>(),
+            [(1, "/srv/log", 3), (1, "/srv/old", 6), (2, "/srv/log", 8)]
+        );
+        assert_eq!(listing.lines, 8);
+    }
+
+    #[test]
+    fn what_is_no_listing_is_not_claimed() {
+        for text in [
+            "",
+            "changelog_1_100000.bin.zstd\n",
+            "total 0\n",
+            "-rw-r--r-- 1 root root 12 Jul 20 02:10 notes.txt\n-rw-r--r-- 1 root root 7 Jul 20 02:10 log.1\n",
+            "We looked at the folder.\nIt has these two files and no others:\nchangelog_1_100000.bin.zstd\nchangelog_100001_200000.bin.zstd\nThe third one is gone since Monday.\nDoes anybody know why?\n",
+            "2026.07.30 20:29:03.985814 [ 7 ] {} <Warning> KeeperLogStore: Removing changelog /srv/log/changelog_1_2.bin\n2026.07.30 20:29:04.985814 [ 7 ] {} <Warning> KeeperLogStore: Removing changelog /srv/log/changelog_3_4.bin\n",
+        ] {
+            assert!(!Listing::claims(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn snapshots_are_told_from_segments() {
+        let text = "-rw-r----- 1 a a 7 Jul 20 02:10 snapshot_300000.bin.zstd\n";
+        assert!(Listing::claims(text.as_bytes()));
+        let listing = Listing::read(text.as_bytes());
+        assert_eq!(listing.snapshots, [("clickhouse-keeper", Lsn(300_000))]);
+        assert!(listing.entries.is_empty());
+    }
+}

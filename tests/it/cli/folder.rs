@@ -1,0 +1,59 @@
+//! The folder that is given names the node where nothing in it does.
+
+use crate::product::{Folder, analyze, casdiag, record};
+
+fn log() -> String {
+    record(
+        "10:00:00.000000",
+        "Error",
+        "Application",
+        "Something is wrong.",
+    )
+}
+
+/// The nodes that an analysis of the folder names.
+fn nodes(folder: &Folder, below: &str) -> Vec<String> {
+    let ran = analyze(
+        &folder.path().join(below),
+        &["--format", "json", "--fail-on", "never"],
+    );
+    let report = ran.report();
+    report.nodes.iter().map(|node| node.id.clone()).collect()
+}
+
+#[test]
+fn a_folder_given_alone_names_the_node_as_the_one_above_it_does() {
+    let folder = Folder::with("keeper-2/logs/clickhouse-keeper.log", log());
+    folder.put("keeper-2/errors.txt", log());
+    folder.put("keeper-2/config.d/keeper.xml", "<clickhouse/>");
+    for below in [
+        "",
+        "keeper-2",
+        "keeper-2/",
+        "keeper-2/.",
+        "keeper-2/logs",
+        "keeper-2/logs/../",
+    ] {
+        assert_eq!(nodes(&folder, below), ["keeper-2"], "{below}");
+    }
+}
+
+#[test]
+fn a_folder_that_holds_nodes_or_says_what_it_holds_names_none() {
+    let folder = Folder::with("bundle-a/input/clickhouse-server.log", log());
+    assert_eq!(nodes(&folder, "bundle-a/input"), [""; 0]);
+    let folder = Folder::with("rack/ch1.log", log());
+    folder.put("rack/clickhouse-server.log", log());
+    assert_eq!(nodes(&folder, "rack"), ["ch1"]);
+}
+
+#[test]
+fn of_two_folders_that_are_compared_neither_is_a_node() {
+    let folder = Folder::with("amber/clickhouse-server.log", log());
+    folder.put("violet/clickhouse-server.log", log());
+    let side = |name: &str| folder.path().join(name).into_os_string();
+    let ran = casdiag(&["diff".into(), side("amber"), side("violet")]);
+    for node in ["has amber", "has violet"] {
+        assert!(!ran.out.contains(node), "{}", ran.out);
+    }
+}
