@@ -80,6 +80,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
         fitted: Vec::new(),
         compared,
         unbalanced: Vec::new(),
+        at_odds: Vec::new(),
         candidates: Vec::new(),
         fixes: fixes(&scenario),
         trace: shortest_way(

@@ -1,19 +1,20 @@
 //! What writes, where every server's records are here: what came and what is missing says how many parts there were.
 
 use super::storm::Records;
-use super::{Fact, fact};
+use super::{Fact, HANDFUL, fact};
 use crate::time::Timestamp;
 
 /// Stretches of equal length into which the time is cut.
 const STRETCHES: u64 = 12;
 /// Fewer parts than this say nothing of when they come.
 const PACED_MIN: u64 = 100;
-/// Records of entries that wait from which on one that waits for minutes would be among them.
-const WAITS_MIN: u64 = 100;
 /// The longest wait of an entry that attaches, unless the configuration says otherwise, in milliseconds.
 const CAP_MS: u64 = 300_000;
-/// The same where no entry is seen to wait for a minute.
+/// The same where entries are seen to wait for up to a minute and none longer. An entry waits for 2 ms to the power of its tries,
+/// so after fifteen it is 33 s and after sixteen it would be 66 s: a wait between them is one that the configuration cuts.
 const CAP_SHORT_MS: u64 = 60_000;
+/// More parts of a partition than these came by several attaches.
+const PARTS_MAX: u64 = 8;
 /// The longest time between two writes that a scenario takes, in microseconds.
 const EVERY_MAX: u64 = 3_600_000_000;
 
@@ -39,8 +40,73 @@ pub(super) struct Loads {
     catalog_at: (u64, u64),
     /// The longest wait of an entry that attaches, in milliseconds.
     pub(super) cap_ms: u64,
-    /// Whether the records show that, by how many of them.
-    waits: (bool, u64),
+    /// What the records show of waits.
+    pub(super) waits: Waits,
+    /// Parts that one attach brings; nothing where the records do not say.
+    parts: Option<u64>,
+    /// Parts that were refused, and the partitions that they are of, those of each server for themselves.
+    families: (u64, u64),
+    /// What was refused and came, and how often that was, by server.
+    pub(super) came: Vec<(u64, u64)>,
+    /// Parts that were refused, by server.
+    pub(super) things: Vec<u64>,
+    /// Relinks finished by third of the time.
+    pub(super) finished_thirds: [u64; 3],
+}
+
+/// Records of entries that wait for another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waits {
+    /// All of them.
+    pub(super) all: u64,
+    /// Those for more than 33 s and up to a minute.
+    pub(super) minute: u64,
+    /// Those for longer.
+    pub(super) longer: u64,
+}
+
+impl Waits {
+    /// Whether they show that no entry waits for more than a minute.
+    fn is_short(self) -> bool {
+        self.minute >= HANDFUL && self.longer == 0
+    }
+
+    /// The longest wait that they leave possible, in milliseconds.
+    fn cap_ms(self) -> u64 {
+        if self.is_short() {
+            CAP_SHORT_MS
+        } else {
+            CAP_MS
+        }
+    }
+}
+
+/// What was refused to each server and what of it came, by server in their order; `families` over all of them.
+#[derive(Default)]
+struct Asked {
+    missing: Vec<u64>,
+    things: Vec<u64>,
+    came: Vec<(u64, u64)>,
+    families: (u64, u64),
+}
+
+impl Asked {
+    /// Reads it; nothing where too many were refused to tell them apart.
+    fn read(records: Records<'_>, nodes: &[String]) -> Option<Self> {
+        let mut asked = Self::default();
+        for node in nodes {
+            let row = records.awaited(node);
+            let missing = row.map_or(Some(0), |it| (it.beyond_cap == 0).then_some(it.open))?;
+            asked.missing.push(missing);
+            asked.things.push(row.map_or(0, |it| it.things));
+            asked
+                .came
+                .push(row.map_or((0, 0), |it| (it.came, it.brought)));
+            asked.families.0 += row.map_or(0, |it| it.things);
+            asked.families.1 += row.map_or(0, |it| it.families);
+        }
+        Some(asked)
+    }
 }
 
 impl Loads {
@@ -58,11 +124,12 @@ impl Loads {
         let of =
             |name: &str| -> Vec<u64> { nodes.iter().map(|it| records.count(name, it)).collect() };
         let finished = of("finished");
-        let mut missing = Vec::new();
-        for node in nodes {
-            let row = records.awaited(node);
-            missing.push(row.map_or(Some(0), |it| (it.beyond_cap == 0).then_some(it.open))?);
-        }
+        let Asked {
+            missing,
+            things,
+            came,
+            families,
+        } = Asked::read(records, nodes)?;
         let arrivals: Vec<u64> = finished.iter().zip(&missing).map(|(a, b)| a + b).collect();
         let writes = writes(&arrivals);
         if writes.iter().sum::<u64>() == 0 || finished.iter().sum::<u64>() == 0 {
@@ -82,7 +149,10 @@ impl Loads {
             }
             counts
         };
-        let thirds = over_time("refused", 3);
+        let thirds = |name: &str| {
+            let counts = over_time(name, 3);
+            [0, 1, 2].map(|it| counts.get(it).copied().unwrap_or(0))
+        };
         let catalog = of("catalog");
         let at = nodes.iter().flat_map(|it| records.points("catalog", it));
         let at: Vec<u64> = at.map(|it| place(it.0)).collect();
@@ -93,14 +163,22 @@ impl Loads {
         );
         let all = |name: &str| of(name).iter().sum::<u64>();
         let kinds = (all("attached"), all("fetched"));
-        let waited = kinds.0 + kinds.1;
-        let is_short = waited >= WAITS_MIN && all("waited-minutes") + all("waited-long") == 0;
+        let waits = Waits {
+            all: kinds.0 + kinds.1,
+            minute: all("waited-minute"),
+            longer: all("waited-minutes") + all("waited-long"),
+        };
         Some(Self {
             pace: pace(&over_time("finished", STRETCHES)),
-            thirds: [0, 1, 2].map(|it| thirds.get(it).copied().unwrap_or(0)),
+            thirds: thirds("refused"),
+            finished_thirds: thirds("finished"),
             attaches: kinds.0 > kinds.1,
-            cap_ms: if is_short { CAP_SHORT_MS } else { CAP_MS },
-            waits: (is_short, waited),
+            cap_ms: waits.cap_ms(),
+            waits,
+            parts: parts_of_attach(families).filter(|_| kinds.0 > kinds.1),
+            families,
+            came,
+            things,
             finished,
             missing,
             writes,
@@ -167,23 +245,43 @@ impl Loads {
         let from =
             "one that nobody tried leaves no record: the run counts every part that has not come";
         assumed.push(fact("parts missing", "those that were refused", from));
+        self.tell_attach(read, assumed);
+    }
+
+    /// How long its entries wait at most, and how many parts each brings.
+    fn tell_attach(&self, read: &mut Vec<Fact>, assumed: &mut Vec<Fact>) {
         let cap = format!("{} s", self.cap_ms / 1000);
         let what = "the longest wait of an entry that attaches";
-        match self.waits {
-            (true, waited) => {
-                let from = format!("{waited} records of entries that wait, none for a minute");
-                read.push(fact(what, cap, &from));
-            }
-            (false, _) => assumed.push(fact(what, cap, "the servers' default")),
+        let Waits { all, minute, .. } = self.waits;
+        if self.waits.is_short() {
+            let from = format!(
+                "{minute} of {all} records of entries that wait are between 33 s and a minute, and none is longer"
+            );
+            read.push(fact(what, cap, &from));
+        } else {
+            assumed.push(fact(what, cap, "the servers' default"));
         }
-        if self.attaches {
-            assumed.push(fact("parts of an attach", 1, "not in the records"));
+        let (things, families) = self.families;
+        let what = "parts of an attach";
+        match self.parts {
+            _ if !self.attaches => {}
+            Some(parts) => {
+                let from = format!(
+                    "the names of the refused parts: {things} of {families} partitions of tables, and an attach brings a partition"
+                );
+                read.push(fact(what, parts, &from));
+            }
+            None => {
+                let from = "the names of the refused parts do not say, for a partition was attached more than once, or no name is here";
+                assumed.push(fact(what, 1, from));
+            }
         }
     }
 
     /// The loads and faults of a scenario, in which so many of 1,000 requests for the catalog fail on each server.
     pub(super) fn text(&self, seconds: u64, shares: &[u64]) -> String {
         let kind = if self.attaches { "attach" } else { "insert" };
+        let each = self.parts.unwrap_or(1);
         let mut pieces = Vec::new();
         for (node, parts) in self.writes.iter().enumerate() {
             for (stretch, share) in (0..).zip(&self.pace) {
@@ -194,7 +292,7 @@ impl Loads {
                 // Thousandths of parts, of a million shares: the product is the distance in microseconds.
                 let weight = u128::from(parts * share);
                 let span = u128::from(to - from) * 1_000_000;
-                let every = (span * 1_000_000_000)
+                let every = (span * 1_000_000_000 * u128::from(each))
                     .checked_div(weight)
                     .unwrap_or(u128::MAX);
                 let every = u64::try_from(every).unwrap_or(u64::MAX).max(1_000);
@@ -202,7 +300,7 @@ impl Loads {
                     continue;
                 }
                 pieces.push(format!(
-                    "[[load]]\nkind = \"{kind}\"\nnodes = [{node}]\nevery = {{ exponential = {every} }}\nfrom-s = {from}\nto-s = {to}\nparts = 1\n"
+                    "[[load]]\nkind = \"{kind}\"\nnodes = [{node}]\nevery = {{ exponential = {every} }}\nfrom-s = {from}\nto-s = {to}\nparts = {each}\n"
                 ));
             }
         }
@@ -226,6 +324,12 @@ fn writes(arrivals: &[u64]) -> Vec<u64> {
     // One that fetched more than all the others can have written leaves nothing to itself, and something too much to them.
     let sum = own.iter().sum::<u64>().max(1);
     own.iter().map(|it| it * all / sum).collect()
+}
+
+/// Parts that one attach brings, if it brings a whole partition: so many refused parts are of so many partitions.
+fn parts_of_attach((things, families): (u64, u64)) -> Option<u64> {
+    let rounded = (2 * things + families).checked_div(2 * families)?;
+    (rounded <= PARTS_MAX).then_some(rounded.max(1))
 }
 
 /// Shares of a million; even where there are too few.
@@ -255,6 +359,29 @@ mod tests {
         // One fetched more than the others can have written: the sum stays.
         let own = writes(&[100, 10, 10]);
         assert_eq!((own[0], own[1], own[2]), (0, 30_000, 30_000));
+    }
+
+    #[test]
+    fn an_attach_brings_a_partition() {
+        // Sixteen parts of nine partitions in each of eight tables; a kept report that does not say.
+        assert_eq!(parts_of_attach((128, 72)), Some(2));
+        assert_eq!(parts_of_attach((100, 70)), Some(1));
+        // Many attaches of one partition: nothing says how many.
+        assert_eq!(parts_of_attach((5_000, 2)), None);
+        assert_eq!(parts_of_attach((128, 0)), None);
+    }
+
+    #[test]
+    fn only_waits_that_are_cut_show_a_shorter_limit() {
+        let waits = |minute, longer| Waits {
+            all: 2_000,
+            minute,
+            longer,
+        };
+        // Entries that were tried fifteen times wait for up to 33 s, whatever the limit is.
+        assert!(!waits(0, 0).is_short());
+        assert!(waits(400, 0).is_short());
+        assert!(!waits(400, 1).is_short());
     }
 
     #[test]

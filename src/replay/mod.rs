@@ -8,6 +8,7 @@ mod controllers;
 mod fit;
 mod fixes;
 mod loads;
+mod odds;
 mod relinks;
 mod storm;
 mod text;
@@ -90,6 +91,20 @@ pub struct Fitted {
     pub least: u64,
     /// and this, one step above the largest.
     pub most: u64,
+    /// The search used up what it may run before it had seen all of it: the range may be wider.
+    pub is_cut: bool,
+}
+
+impl Fitted {
+    /// The range, and whether it is whole.
+    pub fn range(&self) -> String {
+        let cut = if self.is_cut {
+            ", cut short by the budget of the search: it may be wider"
+        } else {
+            ""
+        };
+        format!("{} to {}{cut}", self.least, self.most)
+    }
 }
 
 /// An observation and its prediction.
@@ -228,6 +243,8 @@ pub struct Replayed {
     pub compared: Vec<Compared>,
     /// What the books leave open; nothing is fitted to it.
     pub unbalanced: Vec<Fact>,
+    /// What the records show that no run of the model is like, whatever is fitted.
+    pub at_odds: Vec<Fact>,
     /// What is suspected beside it, and what can be said of that.
     pub candidates: Vec<Candidate>,
     /// What each change would have made of it.
@@ -249,6 +266,7 @@ impl Replayed {
             fitted: Vec::new(),
             compared: Vec::new(),
             unbalanced: Vec::new(),
+            at_odds: Vec::new(),
             candidates: Vec::new(),
             fixes: Vec::new(),
             trace: Vec::new(),
@@ -268,6 +286,8 @@ pub fn replay(report: &Report) -> Vec<Replayed> {
         let model = finding.replay.as_ref().and_then(|it| it["model"].as_str());
         let (model, one) = match model {
             Some(controllers::MODEL) => (controllers::MODEL, controllers::replay(report, finding)),
+            // Answers and refusals of one run are two sides of the same relinks: those who were refused know more.
+            Some(relinks::MODEL) if relinks::is_told(report, finding) => continue,
             Some(relinks::MODEL) => (relinks::MODEL, relinks::replay(report, finding)),
             _ => continue,
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::candidates::candidates;
 use super::fit::{Bounds, Found, search};
+use super::odds::at_odds;
 use super::storm::{Records, Storm, storm, unbalanced};
 use super::{Compared, Counts, Fact, Fitted, HANDFUL, Replayed, Verdict, fact, verdict};
 use crate::engine::cas::{Handlers, Note, Run, STEP_S, Scenario, Tally, Variant, What, World};
@@ -44,14 +45,42 @@ struct Counted {
     missing: Vec<u64>,
 }
 
+/// Whether a finding rests on what receivers were refused, and not on what sources answered.
+fn is_of_refusals(finding: &Finding) -> bool {
+    let replay = finding.replay.as_ref();
+    let grounds = replay.and_then(|it| it["grounds"].as_array());
+    // A kept report that does not say has no other.
+    grounds.is_none_or(|it| it.iter().any(|it| it == "refused"))
+}
+
+/// Whether another finding of the same run tells the same relinks, and more of them.
+pub(super) fn is_told(report: &Report, finding: &Finding) -> bool {
+    let model = |it: &Finding| it.replay.as_ref().is_some_and(|it| it["model"] == MODEL);
+    let mut others = report.findings.iter().filter(|it| it.run == finding.run);
+    !is_of_refusals(finding) && others.any(|it| model(it) && is_of_refusals(it))
+}
+
+/// What is missing to run a finding again that rests on answers alone.
+fn answers_alone(finding: &Finding) -> Result<(), String> {
+    let count = |name: &str| finding.counts.get(name).copied().unwrap_or(0);
+    let (unproven, refused) = (count("unproven"), count("refused"));
+    if is_of_refusals(finding) || refused >= HANDFUL {
+        return Ok(());
+    }
+    Err(format!(
+        "{unproven} answers of sources are here and {refused} refusals of receivers, and {HANDFUL} are the least: the logs of those who asked are missing, which say of which parts, when, and what came in the end"
+    ))
+}
+
 /// Runs a storm again, or says why not.
 pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, String> {
+    answers_alone(finding)?;
     let (mut read, mut assumed) = (Vec::new(), Vec::new());
     let records = Records { report, finding };
     let unbalanced = unbalanced(records);
     let storm = storm(records, unbalanced.is_empty(), &mut read)?;
     storm.assume(&mut read, &mut assumed);
-    let spent = Cell::new(0);
+    let (spent, is_cut) = (Cell::new(0), Cell::new(false));
     let refused = finding.counts.get("refused").copied().unwrap_or(0);
     let budget = BUDGET.0.max(refused * BUDGET.1);
     let counts = |run: Option<&Counted>, of: fn(&Compared) -> u64| -> Vec<u64> {
@@ -63,6 +92,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
     let observed = counts(None, |it| it.observed.unwrap_or(0));
     let found = search(storm.bounds(), &observed, |point, seed| {
         if spent.get() > budget {
+            is_cut.set(true);
             return None;
         }
         let (run, cost) = storm.run(point, storm.variant, seed);
@@ -73,7 +103,8 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
     let (run, _) = storm.run(found.best, storm.variant, 1);
     let compared = storm.compare(run.as_ref()).into_iter();
     let compared: Vec<Compared> = compared.map(Compared::sifted).collect();
-    let fitted = storm.fitted(&found);
+    let fitted = storm.fitted(&found, is_cut.get());
+    let at_odds = storm.at_odds(records);
     let verdict = verdict(&compared, fitted.len());
     let candidates = candidates(records, run.as_ref().map(|it| &it.tally), || {
         storm.handlers(found.best)
@@ -82,12 +113,13 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
         finding: finding.id.clone(),
         model: MODEL,
         verdict,
-        summary: storm.summary(verdict, &compared),
+        summary: storm.summary(verdict, &compared, (at_odds.len(), is_cut.get())),
         read,
         assumed,
         fitted,
         compared,
         unbalanced,
+        at_odds,
         candidates,
         fixes: storm.fixes(&found),
         trace: storm.trace(found.best),
@@ -102,12 +134,14 @@ impl Storm<'_> {
                 ends: [EVERY, WRITE],
                 grid: [6, 6],
                 starts: 1,
+                seeds: 1,
             },
-            // Near its threshold a storm begins within a few per cent.
+            // Near its threshold a storm begins within a few per cent, and whether it does is chance.
             Some(_) => Bounds {
                 ends: [REQUEST, (1, self.tables)],
                 grid: [28, 8],
                 starts: 3,
+                seeds: 3,
             },
         }
     }
@@ -153,7 +187,15 @@ impl Storm<'_> {
         fact("what chance makes of it", each.join(", "), &from)
     }
 
-    fn fitted(&self, found: &Found) -> Vec<Fitted> {
+    /// What in the records no run of the load that they show is like.
+    fn at_odds(&self, records: Records<'_>) -> Vec<Fact> {
+        let refused = self.nodes.iter().map(|it| records.count("refused", it));
+        let refused: Vec<u64> = refused.collect();
+        let loads = self.loads.as_ref();
+        loads.map_or_else(Vec::new, |it| at_odds(it, &self.nodes, &refused))
+    }
+
+    fn fitted(&self, found: &Found, is_cut: bool) -> Vec<Fitted> {
         let words = match self.loads {
             None => [
                 "time between two inserts of a server, us",
@@ -173,6 +215,7 @@ impl Storm<'_> {
             value,
             least,
             most,
+            is_cut,
         })
         .collect()
     }
@@ -376,7 +419,12 @@ impl Storm<'_> {
         compared
     }
 
-    fn summary(&self, verdict: Verdict, compared: &[Compared]) -> String {
+    fn summary(
+        &self,
+        verdict: Verdict,
+        compared: &[Compared],
+        (odds, is_cut): (usize, bool),
+    ) -> String {
         let sum = |of: fn(&Compared) -> u64| -> u64 {
             let refused = compared.iter().filter(|it| it.what == "refused");
             let apart = refused.filter(|it| it.node != ALL && it.observed.is_some());
@@ -401,8 +449,18 @@ impl Storm<'_> {
         } else {
             ""
         };
+        let odds = match odds {
+            0 => String::new(),
+            1 => "; one thing that the records show is as in no run of it".to_owned(),
+            many => format!("; {many} things that the records show are as in no run of it"),
+        };
+        let cut = if is_cut {
+            "; the search was cut short, so the ranges of what is fitted may be wider"
+        } else {
+            ""
+        };
         format!(
-            "{} under {} {word}, with {fitted} fitted{total}: {observed} refusals observed, {predicted} predicted",
+            "{} under {} {word}, with {fitted} fitted{total}: {observed} refusals observed, {predicted} predicted{odds}{cut}",
             self.finding.id,
             self.variant.name()
         )

@@ -175,9 +175,19 @@ fn servers(records: Records<'_>) -> Result<(Vec<String>, usize), String> {
         .map(|it| (it.id.as_str(), it.role == Role::Reporter && it.records > 0))
         .collect();
     let is_seen = |name: &&String| has_records.get(name.as_str()).copied().unwrap_or(false);
-    let mut nodes: Vec<String> = finding.nodes.iter().filter(is_seen).cloned().collect();
-    let seen = nodes.len();
-    nodes.extend(finding.nodes.iter().filter(|it| !is_seen(it)).cloned());
+    // A finding that rests on answers names the sources: those that they refused take part too.
+    let refused = |node: &&String| {
+        let counts = finding.counts_by_node.get(*node);
+        counts
+            .and_then(|it| it.get("refused"))
+            .is_some_and(|it| *it > 0)
+    };
+    let others = finding.counts_by_node.keys().filter(refused);
+    let others = others.filter(|it| !finding.nodes.contains(it));
+    let named: Vec<&String> = finding.nodes.iter().chain(others).collect();
+    let (with, without): (Vec<&String>, Vec<&String>) = named.into_iter().partition(is_seen);
+    let seen = with.len();
+    let nodes: Vec<String> = with.into_iter().chain(without).cloned().collect();
     match nodes.len() {
         0 | 1 => Err(format!(
             "{} server is known, and a relink takes two",

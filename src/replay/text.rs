@@ -25,6 +25,7 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             ("read", &one.read),
             ("assumed", &one.assumed),
             ("not balanced, and not fitted", &one.unbalanced),
+            ("as in no run of the model", &one.at_odds),
         ] {
             if !facts.is_empty() {
                 writeln!(out, "\n{what}:")?;
@@ -43,11 +44,7 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "\nfitted, with the range that fits as well:")?;
         }
         for it in &one.fitted {
-            writeln!(
-                out,
-                "  {}: {} ({} to {})",
-                it.what, it.value, it.least, it.most
-            )?;
+            writeln!(out, "  {}: {} ({})", it.what, it.value, it.range())?;
         }
         candidates(&one.candidates, out)?;
         writeln!(out, "\nwhat would have helped here:")?;

@@ -17,6 +17,8 @@ pub struct Again {
     pub counts: BTreeMap<String, String>,
     /// By the name under which the model asks for it: the signal that it reads, and by field the value that it counts.
     pub reads: BTreeMap<String, (String, BTreeMap<String, String>)>,
+    /// The names of the counts whose records report it.
+    pub grounds: Vec<String>,
 }
 
 impl Again {
@@ -32,10 +34,12 @@ impl Again {
             let signal = read.signal.get_ref().clone();
             (name.clone(), (signal, filters.collect()))
         });
+        let grounds = declared.reported_by.iter().map(|it| it.get_ref().clone());
         declared.replay.map(|model| Self {
             model,
             counts: counted.collect(),
             reads: reads.collect(),
+            grounds: grounds.collect(),
         })
     }
 }

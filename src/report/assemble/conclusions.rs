@@ -70,6 +70,7 @@ impl Context<'_> {
                 let Some(tally) = facts.tally.awaited.get(&side.awaited) else {
                     continue;
                 };
+                let (came, brought) = tally.closed();
                 rows.push(AwaitedRow {
                     name: declared.name.get_ref().clone(),
                     run: facts.tally.run.clone(),
@@ -78,6 +79,9 @@ impl Context<'_> {
                     tables: whole(tally.tables()),
                     things: whole(tally.things()),
                     open: whole(tally.open()),
+                    came: whole(came),
+                    brought,
+                    families: whole(tally.families()),
                     beyond_cap: tally.beyond_cap,
                 });
             }
@@ -163,7 +167,7 @@ fn again(one: &Again) -> serde_json::Value {
         (name.clone(), read)
     });
     let reads: serde_json::Map<String, serde_json::Value> = reads.collect();
-    serde_json::json!({ "model": one.model, "counts": one.counts, "reads": reads })
+    serde_json::json!({ "model": one.model, "counts": one.counts, "reads": reads, "grounds": one.grounds })
 }
 
 pub(super) fn balance(one: &rules::Balance) -> Balance {

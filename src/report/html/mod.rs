@@ -13,6 +13,7 @@ mod levels;
 mod markup;
 mod page;
 mod remainder;
+mod replays;
 mod run;
 mod sheet;
 mod signals;
@@ -47,6 +48,7 @@ pub(super) fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io:
     findings::write(&sheet, &mut body);
     counts::write(&sheet, &mut body);
     wal::write(&sheet, &mut body);
+    replays::write(&sheet, &mut body);
     remainder::write(&sheet, &mut body);
     signals::write(&sheet, &mut body);
     inputs::write(&sheet, &mut body);

@@ -17,7 +17,7 @@ const NODES_MAX: usize = 200;
 const NODE_BYTES: usize = 20_000;
 
 /// The sections that a page may have, by id.
-const SECTIONS: [(&str, &str); 16] = [
+const SECTIONS: [(&str, &str); 17] = [
     ("verdict", "Verdict"),
     ("incidents", "Incidents"),
     ("diagnosis", "In order"),
@@ -27,6 +27,7 @@ const SECTIONS: [(&str, &str); 16] = [
     ("findings", "Findings"),
     ("counts", "Counts"),
     ("wal", "Write-ahead logs"),
+    ("replays", "Run again"),
     ("balances", "Balances"),
     ("unexplained", "Unexplained"),
     ("ignored", "Left out"),

@@ -183,6 +183,7 @@ fn elsewhere(report: &Report, page: &mut Page) {
     }
     for replay in report.replays.iter().take(ITEMS_MAX) {
         compared(replay, page);
+        resting(replay, page);
         let candidates = replay["candidates"].as_array();
         let candidates = candidates.into_iter().flatten().map(|it| {
             let word = |key: &str| it[key].as_str().unwrap_or_default();
@@ -197,6 +198,34 @@ fn elsewhere(report: &Report, page: &mut Page) {
         if !candidates.is_empty() {
             list(&candidates, "suspicions", page);
         }
+    }
+}
+
+/// What was fitted for a replay, with its range, and what the records show that no run is like.
+fn resting(replay: &serde_json::Value, page: &mut Page) {
+    let rows = |key: &str| replay[key].as_array().map_or(&[][..], Vec::as_slice);
+    let word = |it: &serde_json::Value, key: &str| {
+        let text = it[key].as_str().map(str::to_owned);
+        text.unwrap_or_else(|| it[key].to_string())
+    };
+    let fitted = rows("fitted").iter().map(|it| {
+        let cut = if it["is_cut"] == true {
+            ", cut short by the budget of the search: it may be wider"
+        } else {
+            ""
+        };
+        let of = |key: &str| word(it, key);
+        let (what, value, least, most) = (of("what"), of("value"), of("least"), of("most"));
+        markdown_line(&format!("fitted, {what}: {value} ({least} to {most}{cut})"))
+    });
+    let odds = rows("at_odds").iter().map(|it| {
+        let of = |key: &str| word(it, key);
+        let (what, value, from) = (of("what"), of("value"), of("from"));
+        markdown_line(&format!("as in no run, {what}: {value} ({from})"))
+    });
+    let items: Vec<String> = fitted.chain(odds).collect();
+    if !items.is_empty() {
+        list(&items, "facts", page);
     }
 }
 

@@ -397,6 +397,16 @@ pub struct AwaitedRow {
     pub things: u64,
     /// How many of them nothing brought after the last record that asked.
     pub open: u64,
+    /// How many of them were brought at all.
+    #[serde(default)]
+    pub came: u64,
+    /// How often those were brought, all together: more often than they are if names come again.
+    #[serde(default)]
+    pub brought: u64,
+    /// How many different beginnings their names have, up to the first `_`, equal ones of two tables counted twice: of
+    /// parts, the partitions.
+    #[serde(default)]
+    pub families: u64,
     /// Records that asked for one that was not counted because of `--max-subjects`.
     pub beyond_cap: u64,
 }

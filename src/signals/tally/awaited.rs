@@ -1,6 +1,6 @@
 //! What was asked for and has not come yet: a record opens it, a later one closes it.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::signal::Value;
 use crate::time::Timestamp;
@@ -22,17 +22,38 @@ pub struct AwaitedSide {
     pub opens: bool,
 }
 
-/// The last stamps at which one thing was opened and closed.
+/// When one thing was closed last, and how often it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Closed {
+    last: Option<Timestamp>,
+    times: u64,
+}
+
+impl Closed {
+    fn once(time: Timestamp) -> Self {
+        Self {
+            last: Some(time),
+            times: 1,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.last = self.last.max(other.last);
+        self.times += other.times;
+    }
+}
+
+/// When one thing was opened last, and what closed it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct State {
     opened: Option<Timestamp>,
-    closed: Option<Timestamp>,
+    closed: Closed,
 }
 
 impl State {
     /// Whether nothing that closes it came after, or with, what opened it last.
     fn is_open(self) -> bool {
-        self.opened.is_some() && self.closed < self.opened
+        self.opened.is_some() && self.closed.last < self.opened
     }
 }
 
@@ -99,23 +120,24 @@ impl<T> Things<T> {
 /// Things that were brought and that nothing has asked for yet: what asked may be read late.
 #[derive(Debug, Default)]
 struct Early {
-    later: Things<Timestamp>,
+    later: Things<Closed>,
     /// Those that came before: they are let go of together, which no number makes slow.
-    before: Things<Timestamp>,
+    before: Things<Closed>,
 }
 
 impl Early {
-    fn note(&mut self, table: &[u8], thing: &[u8], time: Timestamp) {
+    fn note(&mut self, table: &[u8], thing: &[u8], closed: Closed) {
         if self.later.len() >= EARLY_MAX {
             self.before = std::mem::take(&mut self.later);
         }
-        let last = self.later.of(table, thing, || time);
-        *last = time.max(*last);
+        let known = self.later.of(table, thing, Closed::default);
+        known.add(closed);
     }
 
-    fn take(&mut self, table: &[u8], thing: &[u8]) -> Option<Timestamp> {
-        let (later, before) = (&mut self.later, &mut self.before);
-        later.remove(table, thing).max(before.remove(table, thing))
+    fn take(&mut self, table: &[u8], thing: &[u8]) -> Closed {
+        let mut taken = self.later.remove(table, thing).unwrap_or_default();
+        taken.add(self.before.remove(table, thing).unwrap_or_default());
+        taken
     }
 }
 
@@ -132,14 +154,13 @@ impl AwaitedTally {
     /// Adds a record about a thing of a table; `cap` things that were opened are kept at most.
     pub fn add(&mut self, table: &[u8], thing: &[u8], time: Timestamp, opens: bool, cap: usize) {
         if let Some(state) = self.states.get_mut(table, thing) {
-            let end = if opens {
-                &mut state.opened
+            if opens {
+                state.opened = state.opened.max(Some(time));
             } else {
-                &mut state.closed
-            };
-            *end = (*end).max(Some(time));
+                state.closed.add(Closed::once(time));
+            }
         } else if !opens {
-            self.early.note(table, thing, time);
+            self.early.note(table, thing, Closed::once(time));
         } else if self.states.len() < cap {
             let closed = self.early.take(table, thing);
             self.states.of(table, thing, || State {
@@ -166,12 +187,29 @@ impl AwaitedTally {
         self.states.iter().filter(|(.., it)| it.is_open()).count()
     }
 
+    /// How many of them were closed at all, and how often they were in all: more often than once where a name comes again.
+    pub fn closed(&self) -> (usize, u64) {
+        let times = self.states.iter().map(|(.., it)| it.closed.times);
+        let each = times.filter(|it| *it > 0);
+        each.fold((0, 0), |(things, all), it| (things + 1, all + it))
+    }
+
+    /// How many different beginnings their names have, up to the first `_`, those of each table for themselves: the
+    /// partitions, if the things are parts.
+    pub fn families(&self) -> usize {
+        let beginnings = self.states.iter().map(|(table, thing, _)| {
+            let end = memchr::memchr(b'_', thing).unwrap_or(thing.len());
+            (table, &thing[..end])
+        });
+        beginnings.collect::<FxHashSet<_>>().len()
+    }
+
     /// Adds what another log of the same node says.
     pub(super) fn absorb(&mut self, other: &Self) {
         for early in [&other.early.before, &other.early.later] {
             for (table, thing, &closed) in early.iter() {
                 if let Some(mine) = self.states.get_mut(table, thing) {
-                    mine.closed = mine.closed.max(Some(closed));
+                    mine.closed.add(closed);
                 } else {
                     self.early.note(table, thing, closed);
                 }
@@ -180,7 +218,8 @@ impl AwaitedTally {
         for (table, thing, theirs) in other.states.iter() {
             let early = self.early.take(table, thing);
             let mine = self.states.of(table, thing, State::default);
-            mine.closed = mine.closed.max(early).max(theirs.closed);
+            mine.closed.add(early);
+            mine.closed.add(theirs.closed);
             mine.opened = mine.opened.max(theirs.opened);
         }
         self.beyond_cap += other.beyond_cap;
@@ -227,6 +266,32 @@ mod tests {
         other.add(b"a", b"1", Timestamp(40), true, 10);
         tally.absorb(&other);
         assert_eq!(tally.open(), 1);
+    }
+
+    #[test]
+    fn a_name_that_comes_again_is_counted_as_often_as_it_comes() {
+        let mut tally = AwaitedTally::default();
+        let mut other = AwaitedTally::default();
+        let mut add = |log: u8, table: &str, thing: &str, at: i64, opens| {
+            let tally = if log == 0 { &mut tally } else { &mut other };
+            tally.add(table.as_bytes(), thing.as_bytes(), Timestamp(at), opens, 9);
+        };
+        // Three times, one of them before it was asked for; once, which the other log says; and never.
+        add(0, "a", "5-8_1_1_0", 10, false);
+        add(0, "a", "5-8_1_1_0", 20, true);
+        add(0, "a", "5-8_1_1_0", 30, false);
+        add(1, "a", "5-8_1_1_0", 40, false);
+        add(0, "a", "5-8_2_2_0", 10, true);
+        add(1, "a", "5-8_2_2_0", 20, false);
+        add(0, "a", "all_1_1_0", 10, true);
+        // The same partition of another table; one that nothing asked for.
+        add(1, "b", "5-8_1_1_0", 10, true);
+        add(0, "b", "7_1_1_0", 10, false);
+        tally.absorb(&other);
+        assert_eq!((tally.things(), tally.open()), (4, 2));
+        assert_eq!(tally.closed(), (2, 4));
+        // 5-8 and all of one table, 5-8 of the other.
+        assert_eq!(tally.families(), 3);
     }
 
     #[test]

@@ -281,6 +281,14 @@ fn a_row_of_a_handful_is_marked_in_every_output() {
     let marked =
         |line: &str| line.starts_with("| finished | ch1 | 8 |") && line.ends_with("| handful |");
     assert!(markdown.out.lines().any(marked), "{}", markdown.out);
+    let html = casdiag(&["analyze", path, "--replay", "--quiet", "--format", "html"]);
+    let row = "<td>finished</td><td class=\"node\">ch1</td>";
+    let (_, rest) = html.out.split_once(row).unwrap();
+    let (row, _) = rest.split_once("</tr>").unwrap();
+    assert!(
+        row.contains(">8</td>") && row.contains(">handful</td>"),
+        "{row}"
+    );
     let folder = Folder::new();
     let kept = folder.put("report.json", json.out);
     let again = casdiag(&["replay", kept.to_str().unwrap()]);

@@ -57,6 +57,7 @@ fn a_tenth_of_report_001_is_run_again_from_what_its_records_show() {
         assert!(row.error.is_some_and(|it| it <= TOLERANCE), "{one:#?}");
     }
     what_was_read(&truth, &one);
+    what_no_run_is_like(&truth, &one);
     the_fix_table_is_that_of_the_experiment(&one);
 }
 
@@ -93,7 +94,55 @@ fn what_was_read(truth: &Truth, one: &Replayed) {
         one.unbalanced
     );
     assert!(one.compared.iter().all(|it| it.what != "unproven"));
-    assert_eq!(one.fitted.len(), 2);
+    // The writer has sixteen names of parts, of nine partitions: 16 / 9 is nearer to two than to one.
+    assert_eq!(read("parts of an attach"), "2");
+    // The fit stands on no threshold: what fits as well is near.
+    let [request, ledgers] = &one.fitted[..] else {
+        panic!("{:?}", one.fitted);
+    };
+    assert!(request.most < 3 * request.least, "{request:?}");
+    assert!(ledgers.most <= 2 && !ledgers.is_cut, "{ledgers:?}");
+}
+
+/// The writer draws table, part and kind of each record for itself, and tries no part again: what is missing on a server, and
+/// when it is refused, is its arithmetic and no order of events. The replay must see that.
+fn what_no_run_is_like(truth: &Truth, one: &Replayed) {
+    let odds = |what: &str| {
+        let found = one.at_odds.iter().find(|it| it.what == what);
+        found.unwrap_or_else(|| panic!("{what}: {:#?}", one.at_odds))
+    };
+    // Eight tables of sixteen parts on each of three servers; nearly all of them come some time.
+    let finished: u64 = truth.nodes.iter().map(|it| it.finished).sum();
+    let again = &odds("parts that came again").value;
+    let (times, parts) = again.split_once(" relinks finished of ").unwrap();
+    let parts: u64 = parts.split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(times, finished.to_string());
+    assert!((370..=384).contains(&parts), "{again}");
+    // 128 parts, each of which ends with a refusal as often as a record is one.
+    let drawn = truth.nodes.iter().map(|it| {
+        let all = it.refusals + it.finished;
+        let expected = (256 * it.refusals + all) / (2 * all);
+        format!("{} {expected} ({} here)", it.name, it.missing())
+    });
+    let drawn: Vec<String> = drawn.collect();
+    let shares = &odds("parts missing by the shares of records alone").value;
+    assert_eq!(*shares, drawn.join(", "));
+    // The writer's waits are powers of two below 2^16 ms, so none is over 33 s.
+    let waits = &odds("waits for another try").value;
+    assert!(
+        waits.starts_with("none of ") && waits.ends_with("over 33 s"),
+        "{waits}"
+    );
+    // Its pace is one for all kinds: 17,092 to 2,103 is 8.1 refusals for each finished relink, at all times.
+    let course = &odds("refusals for each finished relink, by third of the time").value;
+    for third in course.split(", ") {
+        let third: f64 = third.parse().unwrap();
+        assert!((6.5..10.0).contains(&third), "{course}");
+    }
+    assert!(
+        one.summary
+            .contains("; 4 things that the records show are as in no run of it")
+    );
 }
 
 /// As `attach-partition` has it: only what lets a receiver take the bytes cures it.

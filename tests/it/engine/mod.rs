@@ -1,6 +1,7 @@
 //! The reference engine: what its scenarios show, what its logs say, what a search of small worlds finds.
 
 mod again;
+mod again_answered;
 mod again_attached;
 mod again_died;
 mod closed;

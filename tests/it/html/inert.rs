@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use casdiag::report::PLOTS;
 use casdiag::report::model::Report;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Parsed, page, samples};
 use crate::product::Folder;
@@ -175,6 +175,7 @@ fn a_kept_report_that_attacks_in_every_field_is_text() {
         for report in samples() {
             let mut value = serde_json::to_value(&report).unwrap();
             value["wal"] = wal();
+            value["replays"] = replays();
             poison(&mut value, "", times);
             let poisoned: Report = serde_json::from_value(value).unwrap();
             let html = page(&poisoned);
@@ -259,4 +260,24 @@ fn what_is_not_on_the_page_is_not_linked() {
     let page = page(&report);
     assert!(page.contains(">F99<"), "it is named all the same");
     assert_inert(&page);
+}
+
+/// Findings run again, with a text in every place where a text can be.
+fn replays() -> Value {
+    let fact = json!({ "what": "a", "value": "b", "from": "c" });
+    json!([{
+        "finding": "F1",
+        "model": "relinks",
+        "verdict": "partly",
+        "summary": "s",
+        "read": [fact],
+        "assumed": [fact],
+        "fitted": [{ "what": "f", "value": 1, "least": 0, "most": 2, "is_cut": true }],
+        "compared": [{ "what": "refused", "node": "n", "observed": 1, "predicted": 2, "error": 1.0, "counts": "yes" }],
+        "unbalanced": [fact],
+        "at_odds": [fact],
+        "candidates": [{ "candidate": "k", "verdict": "against", "reason": "r", "read": [fact] }],
+        "fixes": [{ "fix": "A", "cures": true, "outcome": "o" }],
+        "trace": ["t"],
+    }])
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casdiag::replay::{Replayed, replay};
 use casdiag::report::model::Report;
 use serde_json::Value;
 
@@ -196,4 +197,26 @@ fn lanes_are_drawn_from_all_that_is_counted() {
             .filter(|(label, sum, _)| counted.get(label) == Some(sum));
         assert!(known.count() > 4);
     }
+}
+
+#[test]
+fn what_was_run_again_has_its_table() {
+    let mut report = samples().pop().unwrap();
+    report.replays = replay(&report).iter().map(Replayed::value).collect();
+    let parsed = Parsed::of(&page(&report));
+    let rows = rows(&parsed, "replays");
+    // Report 003: the standby stays at 323, the primary streams from 340 up to 341, and commits stand at 342.
+    for position in ["323", "340", "341", "342"] {
+        let same = |it: &&Vec<String>| it.len() == 6 && it[2] == position && it[3] == position;
+        assert!(rows.iter().any(|it| same(&it)), "{position}: {rows:#?}");
+    }
+    // As the report has it, and each fix.
+    let fixes = rows.iter().filter(|it| {
+        it.get(1)
+            .is_some_and(|it| it == "cures" || it == "does not")
+    });
+    assert_eq!(fixes.count(), 6);
+    // Without a replay there is no section.
+    let plain = page(&samples().pop().unwrap());
+    assert!(!plain.contains("<section id=\"replays\">"));
 }
