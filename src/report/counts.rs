@@ -284,7 +284,9 @@ fn column_names(report: &Report, nodes: &[NodeKey<'_>]) -> Vec<String> {
 /// Signals and the columns in which they could not have been seen.
 fn not_observable<'a>(report: &'a Report, nodes: &[NodeKey<'_>]) -> BTreeSet<(&'a str, usize)> {
     let mut unseen = BTreeSet::new();
-    for missed in &report.not_observable {
+    // Where no node could show a signal, only a finding that would count it says so.
+    let of_findings = report.findings.iter().flat_map(|it| &it.not_observable);
+    for missed in report.not_observable.iter().chain(of_findings) {
         for (column, (run, node)) in nodes.iter().enumerate() {
             if missed.run == *run && missed.node == *node {
                 unseen.insert((missed.signal.as_str(), column));

@@ -97,6 +97,9 @@ pub(super) fn nothing_found(report: &Report) -> String {
         )
     } else if is_empty(report) {
         "nothing recognised: no log record in what was given".to_owned()
+    } else if !report.tests.runs.is_empty() {
+        // Beside tests that fail, "nothing found" would be read as all being well.
+        "no finding: no server's log is here, the tests alone say what happened".to_owned()
     } else {
         "nothing found; no log record in what was given".to_owned()
     }
