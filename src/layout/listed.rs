@@ -33,12 +33,28 @@ pub struct Absence {
     pub detail: String,
 }
 
-/// The holes that listings of one node show, in the order of the listings. What any of them lists is there: a log may lie in two folders.
-pub fn absences(listings: &[&Listing]) -> Vec<Absence> {
-    LAYOUTS
-        .iter()
-        .flat_map(|layout| Names::new(layout, listings).absences())
-        .collect()
+/// How many holes are told of one node and layout, and how many are looked at: names may be anything.
+const ABSENCES_MAX: usize = 1_000;
+const LOOKED_AT_MAX: usize = 100_000;
+
+/// The holes that listings show.
+#[derive(Debug, Default)]
+pub struct Absences {
+    /// In the order of the listings.
+    pub absences: Vec<Absence>,
+    /// Whether there may be more.
+    pub is_cut: bool,
+}
+
+/// The holes that listings of one node show. What any of them lists is there: a log may lie in two folders.
+pub fn absences(listings: &[&Listing]) -> Absences {
+    let mut all = Absences::default();
+    for layout in LAYOUTS {
+        let of_layout = Names::new(layout, listings).absences();
+        all.absences.extend(of_layout.absences);
+        all.is_cut |= of_layout.is_cut;
+    }
+    all
 }
 
 /// The names of one layout.
@@ -91,16 +107,24 @@ impl<'l> Names<'l> {
         names
     }
 
-    fn absences(&self) -> Vec<Absence> {
+    fn absences(&self) -> Absences {
         let mut told = BTreeSet::new();
-        let mut absences = Vec::new();
-        for ((listing, ..), segments) in &self.folders {
+        let mut found = Absences::default();
+        let mut looked_at = 0;
+        'folders: for ((listing, ..), segments) in &self.folders {
+            let listed = Self::listed(segments);
             for pair in segments.windows(2) {
                 let &[before, behind] = pair else { continue };
                 for (kind, range, what) in self.between(before, behind) {
+                    looked_at += 1;
+                    if found.absences.len() == ABSENCES_MAX || looked_at > LOOKED_AT_MAX {
+                        found.is_cut = true;
+                        break 'folders;
+                    }
                     // Two listings of one folder show the same.
                     if told.insert((range, what.clone())) {
-                        absences.push(Absence {
+                        let around = Self::around(before, behind);
+                        found.absences.push(Absence {
                             layout: self.layout.id,
                             notation: self.layout.notation,
                             listing: *listing,
@@ -108,14 +132,14 @@ impl<'l> Names<'l> {
                             segment: behind.file.clone(),
                             kind,
                             range,
-                            detail: format!("{what}: {}", Self::around(segments, before, behind)),
+                            detail: format!("{what}: {around}; {listed}"),
                         });
                     }
                 }
             }
         }
-        absences.sort_by_key(|it| (it.listing, it.line));
-        absences
+        found.absences.sort_by_key(|it| (it.listing, it.line));
+        found
     }
 
     /// The holes between two segments that follow each other.
@@ -162,25 +186,22 @@ impl<'l> Names<'l> {
     }
 
     /// What stands around a hole: sizes are told as the listing has them, for what a small file means is not known.
-    fn around(segments: &[&Entry], before: &Entry, behind: &Entry) -> String {
+    fn around(before: &Entry, behind: &Entry) -> String {
         let sized = |it: &Entry| match &it.size {
             Some(size) => format!("{} (size {size})", it.file),
             None => it.file.clone(),
         };
-        let empty = segments
-            .iter()
-            .filter(|it| it.size.as_deref() == Some("0"))
-            .count();
-        let empty = match empty {
+        format!("{} follows {}", sized(behind), sized(before))
+    }
+
+    /// How many segments a folder lists.
+    fn listed(segments: &[&Entry]) -> String {
+        let is_empty = |it: &&&Entry| it.size.as_deref() == Some("0");
+        let empty = match segments.iter().filter(is_empty).count() {
             0 => String::new(),
             empty => format!(", {empty} of size 0"),
         };
-        format!(
-            "{} follows {}; {} segments are listed{empty}",
-            sized(behind),
-            sized(before),
-            segments.len()
-        )
+        format!("{} segments are listed{empty}", segments.len())
     }
 }
 
@@ -199,7 +220,7 @@ mod tests {
             .collect();
         let listings: Vec<&Listing> = listings.iter().collect();
         let range = |range: LsnRange| (range.first.0, range.last.0);
-        let found = absences(&listings).into_iter();
+        let found = absences(&listings).absences.into_iter();
         found
             .map(|it| (it.listing, it.line, it.range.map(range), it.detail))
             .collect()
@@ -256,6 +277,32 @@ mod tests {
             holes(&["changelog_1_10.bin\nchangelog_8_17.bin\nchangelog_18_27.bin\n"]),
             []
         );
+    }
+
+    #[test]
+    fn any_number_of_holes_costs_little_and_is_cut() {
+        let names = |count: usize| -> String {
+            let name = |at: usize| format!("changelog_{}_{}.bin\n", 4 * at + 1, 4 * at + 2);
+            (0..count).map(name).collect()
+        };
+        let cut = |text: &str| {
+            let found = absences(&[&Listing::read(text.as_bytes())]);
+            (found.absences.len(), found.is_cut)
+        };
+        // A hole fewer than there are files.
+        assert_eq!(cut(&names(1_000)), (999, false));
+        assert_eq!(cut(&names(1_001)), (1_000, false));
+        assert_eq!(cut(&names(200_000)), (1_000, true));
+        // Folders whose holes hold the names of all others.
+        let folder = |at: usize| {
+            let far = 1_000_000_000 + at * 3;
+            format!(
+                "/f{at}/changelog_1_1.bin\n/f{at}/changelog_{far}_{}.bin\n",
+                far + 1
+            )
+        };
+        let folders: String = (0..20_000).map(folder).collect();
+        assert!(cut(&folders).1);
     }
 
     #[test]

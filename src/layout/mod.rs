@@ -26,7 +26,7 @@ pub use check::check;
 pub use compare::{Comparison, Forecast, Reach, compare};
 pub use declared::{Declared, LayoutError, load};
 pub use folder::{Choice, Folder, Found, Listed, SegmentFile, Unknown, among, find};
-pub use listed::{Absence, absences};
+pub use listed::{Absence, Absences, absences};
 pub use model::{
     Note, NoteKind, Problem, ProblemKind, Segment, Severity, Stretch, Unread, Verdict, Wal,
 };

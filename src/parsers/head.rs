@@ -115,6 +115,7 @@ pub(super) fn is_dated(text: &[u8], separator: u8) -> bool {
     };
     head[4] == separator
         && head[7] == separator
+        && matches!(head[10], b' ' | b'T')
         && is_between(chunk(head, 0), *b"0000-00-00 00:00", *b"9999/19/39T29:59")
         && is_between(chunk(head, 3), *b"0-00-00 00:00:00", *b"9/19/39T29:59:69")
 }
@@ -150,6 +151,7 @@ mod tests {
         assert!(!is_dated(b"2026/11/29 16:20:33", b'-'));
         assert!(!is_dated(b"2026-11-29 16:20:3", b'-'));
         assert!(!is_dated(b"2026-11-29 16.20:33", b'-'));
+        assert!(!is_dated(b"2026-11-29816:20:33", b'-'));
         assert!(!is_dated(b"20x6-11-29 16:20:33", b'-'));
     }
 

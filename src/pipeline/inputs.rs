@@ -362,7 +362,9 @@ impl Looked {
             of_node(run, node, true);
         }
         for (node, problem) in listed {
-            of_node(&node.0, &node.1, false);
+            if !problems.contains_key(&node) {
+                of_node(&node.0, &node.1, false);
+            }
             problems.entry(node).or_default().push(problem);
         }
         problems
@@ -414,10 +416,11 @@ pub(super) fn assemble(
         tallies.extend(node.others);
     }
     looked.note_faults(&mut facts, &wals, &tests);
-    for (at, lines, fault) in listed.read {
-        let facts = facts.entry(at).or_default();
-        facts.lines = lines;
-        facts.problems.extend(fault);
+    for (at, lines) in listed.lines {
+        facts.entry(at).or_default().lines = lines;
+    }
+    for (at, fault) in listed.faults {
+        facts.entry(at).or_default().problems.push(fault);
     }
     let sampled = sampled.iter().map(|(node, problem)| {
         let node = (".".to_owned(), node.clone());

@@ -21,8 +21,10 @@ const LISTING_BYTES_MAX: u64 = 16 << 20;
 pub(super) struct ListedWals {
     /// Holes between names, by run and node.
     pub(super) problems: Vec<((String, String), WalProblem)>,
-    /// How many lines each listing has, by artifact, and what kept it from being read.
-    pub(super) read: Vec<(usize, u64, Option<InputFault>)>,
+    /// How many lines each listing has, by artifact.
+    pub(super) lines: Vec<(usize, u64)>,
+    /// What was not read, by artifact.
+    pub(super) faults: Vec<(usize, InputFault)>,
 }
 
 impl ListedWals {
@@ -33,24 +35,43 @@ impl ListedWals {
         for (at, place) in looked.listings() {
             let text = whole(looked, at);
             let listing = text.as_deref().map(Listing::read).unwrap_or_default();
-            let fault = text
-                .err()
-                .map(|why| InputFault::of(ProblemKind::Unreadable, why));
-            listed.read.push((at, listing.lines, fault));
+            let unread = text.err().or_else(|| unread(&listing));
+            listed.lines.push((at, listing.lines));
+            listed.note(at, unread);
             let node = (place.run.clone(), place.node.clone());
             nodes.entry(node).or_default().push((at, listing));
         }
         for (node, of) in nodes {
             let listings: Vec<&Listing> = of.iter().map(|(_, listing)| listing).collect();
-            for absence in absences(&listings) {
+            let found = absences(&listings);
+            for absence in found.absences {
                 let artifact = of[absence.listing].0;
-                listed
-                    .problems
-                    .push((node.clone(), problem(absence, artifact)));
+                let problem = problem(absence, artifact);
+                listed.problems.push((node.clone(), problem));
+            }
+            if found.is_cut {
+                let why = "so many holes between names: only the first ones are told";
+                listed.note(of[0].0, Some(why.to_owned()));
             }
         }
         listed
     }
+
+    fn note(&mut self, artifact: usize, why: Option<String>) {
+        let fault = why.map(|why| InputFault::of(ProblemKind::Unreadable, why));
+        self.faults.extend(fault.map(|it| (artifact, it)));
+    }
+}
+
+/// What a listing holds beside files, if that is more than what is typed and printed with them.
+fn unread(listing: &Listing) -> Option<String> {
+    let foreign = listing.foreign;
+    listing.is_mixed().then(|| {
+        format!(
+            "{} lines are of no listing and were not read, the first is line {}",
+            foreign.count, foreign.first
+        )
+    })
 }
 
 fn whole(looked: &Looked, artifact: usize) -> Result<Vec<u8>, String> {

@@ -9,7 +9,7 @@
 //! that no other program uses are believed.
 
 use crate::parsers::ci::jobs::unstamp::plain;
-use crate::record::split_lines;
+use crate::record::{Lines, split_lines};
 use crate::vocab::Lsn;
 
 use super::{LAYOUTS, Layout, SegmentName};
@@ -23,6 +23,8 @@ pub struct Listing {
     pub snapshots: Vec<(&'static str, Lsn)>,
     /// How many lines it has.
     pub lines: u64,
+    /// Lines that are of no listing.
+    pub foreign: Lines,
 }
 
 /// A segment that a listing names.
@@ -60,13 +62,24 @@ impl Listing {
                         listing.add(path, size, command, &folder);
                     }
                 }
-                Said::Nothing | Said::Other => {}
+                Said::Nothing => {}
+                // What stands between two lists of files keeps them apart.
+                Said::Other => {
+                    listing.foreign.note(listing.lines);
+                    (command, folder) = (command + 1, String::new());
+                }
             }
         }
         if text.ends_with(b"\n") {
             listing.lines -= 1;
         }
         listing
+    }
+
+    /// Whether more of it is something else than what stands around files where they are listed.
+    pub fn is_mixed(&self) -> bool {
+        let named = self.entries.len() + self.snapshots.len();
+        self.foreign.count > others_max(named)
     }
 
     fn add(&mut self, path: &str, size: Option<&str>, command: u32, above: &str) {
@@ -89,7 +102,7 @@ impl Listing {
     /// Whether a text that begins with a sample is a listing with segments: hardly a line of it is anything else. What
     /// quotes a listing among other lines is none.
     pub fn claims(sample: &[u8]) -> bool {
-        let (mut listed, mut bare, mut other) = (0, 0, 0);
+        let (mut listed, mut bare, mut other) = (0_usize, 0_usize, 0_u64);
         for line in split_lines(sample) {
             let line = plain(line);
             match said(&String::from_utf8_lossy(&line)) {
@@ -106,8 +119,14 @@ impl Listing {
             }
         }
         // One name alone on its line may be anything's.
-        (listed > 0 || bare > 1) && other <= (listed + bare) / 4 + 1
+        let is_text = memchr::memchr(0, sample).is_none();
+        is_text && (listed > 0 || bare > 1) && other <= others_max(listed + bare)
     }
+}
+
+/// How many lines beside so many files may be something else.
+fn others_max(files: usize) -> u64 {
+    u64::try_from(files / 4 + 1).unwrap_or(u64::MAX)
 }
 
 /// What a line of a listing says.
@@ -126,7 +145,7 @@ enum Said<'l> {
 }
 
 /// Commands that list files.
-const COMMANDS: &[&str] = &["ls", "ll", "find", "du"];
+const COMMANDS: &[&str] = &["ls", "ll", "find", "du", "tar"];
 
 fn said(line: &str) -> Said<'_> {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -252,7 +271,13 @@ fn named(file: &str) -> Option<(&'static Layout, Named)> {
     let of = |file: &str| {
         let mut layouts = LAYOUTS.iter().filter(|layout| layout.is_name_enough);
         layouts.find_map(|layout| {
-            let segment = (layout.name)(file).map(Named::Segment);
+            // A range that ends before it begins is no name of a segment.
+            let is_range = |it: &SegmentName| {
+                it.lsn
+                    .zip(it.last)
+                    .is_none_or(|(first, last)| first <= last)
+            };
+            let segment = (layout.name)(file).filter(is_range).map(Named::Segment);
             let named = segment.or_else(|| (layout.snapshot)(file).map(Named::Snapshot))?;
             Some((layout, named))
         })
@@ -365,11 +390,29 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_between_lists_keeps_them_apart_and_much_of_it_is_told() {
+        let (a, b) = ("changelog_1_2.bin\n", "changelog_7_8.bin\n");
+        for between in ["# keeper2\n", "'/srv/new log':\n", "$ tar -tvf ch2.tar\n"] {
+            let text = format!("{a}{between}{b}");
+            let listing = Listing::read(text.as_bytes());
+            let commands = listing.entries.iter().map(|it| it.command);
+            assert_eq!(commands.collect::<Vec<_>>(), [0, 1], "{text}");
+            assert!(!listing.is_mixed());
+        }
+        let log = "2026.07.30 20:29:03.985814 [ 7 ] {} <Error> a: b\n".repeat(3);
+        let listing = Listing::read(format!("{a}{b}{log}").as_bytes());
+        assert_eq!((listing.foreign.count, listing.foreign.first), (3, 3));
+        assert!(listing.is_mixed());
+    }
+
+    #[test]
     fn what_is_no_listing_is_not_claimed() {
         for text in [
             "",
             "changelog_1_100000.bin.zstd\n",
             "total 0\n",
+            "changelog_1_2.bin\nchangelog_3_4.bin\n\0\0\0",
+            "changelog_5_3.bin\nchangelog_9_7.bin\n",
             "-rw-r--r-- 1 root root 12 Jul 20 02:10 notes.txt\n-rw-r--r-- 1 root root 7 Jul 20 02:10 log.1\n",
             "We looked at the folder.\nIt has these two files and no others:\nchangelog_1_100000.bin.zstd\nchangelog_100001_200000.bin.zstd\nThe third one is gone since Monday.\nDoes anybody know why?\n",
             "2026.07.30 20:29:03.985814 [ 7 ] {} <Warning> KeeperLogStore: Removing changelog /srv/log/changelog_1_2.bin\n2026.07.30 20:29:04.985814 [ 7 ] {} <Warning> KeeperLogStore: Removing changelog /srv/log/changelog_3_4.bin\n",
