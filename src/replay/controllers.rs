@@ -1,5 +1,7 @@
 //! A catch-up that stands still, as a scenario of the controllers.
 
+use super::fixes::judge;
+use super::grounds::grounds;
 use super::{Compared, Fact, FixRow, Replayed, Verdict, fact, number, verdict, word};
 use crate::engine::ha::check::{Bounds, shortest_way};
 use crate::engine::ha::{
@@ -62,14 +64,25 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
     let stall = summary.stall.as_ref();
     let summary = match (verdict, stall) {
         (Verdict::Not, _) | (_, None) => format!(
-            "the engine does not get {} to where these logs have it",
-            finding.id
+            "the engine does not get {} to where these logs have it: {}",
+            finding.id,
+            grounds(&compared, 0)
         ),
         (_, Some(stall)) => format!(
-            "a stream taken in before recovery reproduces {}: records from {} on are filed where no reader by name looks, and {primary} streams from {} up to {} in vain",
-            finding.id, positions.misfiled, stall.from, stall.ceiling
+            "a stream taken in before recovery reproduces {}{}: records from {} on are filed where no reader by name looks, and {primary} streams from {} up to {} in vain",
+            finding.id,
+            if verdict == Verdict::Partly {
+                format!(" in part ({})", grounds(&compared, 0))
+            } else {
+                String::new()
+            },
+            positions.misfiled,
+            stall.from,
+            stall.ceiling
         ),
     };
+    let mut fixes = fixes(&scenario);
+    let untold = judge(verdict, &mut fixes);
     Ok(Replayed {
         finding: finding.id.clone(),
         model: MODEL,
@@ -82,7 +95,8 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
         unbalanced: Vec::new(),
         at_odds: Vec::new(),
         candidates: Vec::new(),
-        fixes: fixes(&scenario),
+        fixes,
+        untold,
         trace: shortest_way(
             Variant::REPORTED,
             Bounds::KILL,
@@ -391,7 +405,7 @@ fn fixes(scenario: &Scenario) -> Vec<FixRow> {
                 it if it.matches('+').count() == 3 => "all four".to_owned(),
                 it => format!("{it} mended"),
             },
-            cures: summary.stall.is_none() && problems == 0,
+            cures: Some(summary.stall.is_none() && problems == 0),
             outcome,
         });
     }

@@ -1,8 +1,8 @@
 //! What each fix would have made of a storm, and the shortest way to its first refusal.
 
-use super::FixRow;
 use super::fit::Found;
 use super::storm::Storm;
+use super::{FixRow, Verdict};
 use crate::engine::cas::{Note, Run, Sink, Variant, What, Why, World, host};
 
 /// How long a run goes on without a load, to see whether what is left arrives: a minute more than entries wait.
@@ -11,8 +11,33 @@ const REST_S: u64 = 360;
 /// A first refusal that comes later, in seconds, is not traced.
 const TRACE_S: u64 = 1_800;
 
+/// Takes back what a run cannot say of changes, and says why: where it is not the incident, what a change makes of it says
+/// nothing of the incident; and where it meets the measure of a cure without any change, in the first row, nothing is left
+/// for a change to cure.
+pub(super) fn judge(verdict: Verdict, rows: &mut [FixRow]) -> Option<String> {
+    let is_well = rows.first().is_some_and(|it| it.cures == Some(true));
+    let each = [
+        (
+            verdict == Verdict::Not,
+            "the run does not reproduce the incident",
+        ),
+        (
+            is_well,
+            "the run without any change already meets the measure of a cure",
+        ),
+    ];
+    let reasons: Vec<&str> = each.iter().filter(|it| it.0).map(|it| it.1).collect();
+    if rows.is_empty() || reasons.is_empty() {
+        return None;
+    }
+    for row in rows {
+        row.cures = None;
+    }
+    Some(reasons.join(", and "))
+}
+
 impl Storm<'_> {
-    /// The same load under each protocol, and a rest for what is left.
+    /// The same load under each protocol, and a rest for what is left; the first is the one that it had.
     pub(super) fn fixes(&self, found: &Found) -> Vec<FixRow> {
         let own = self.variant.name();
         let fixes: &[&str] = if self.loads.is_some() {
@@ -50,7 +75,7 @@ impl Storm<'_> {
                 } else {
                     name.clone()
                 },
-                cures: !tried.is_empty() && tried.iter().all(|it| it.0),
+                cures: Some(!tried.is_empty() && tried.iter().all(|it| it.0)),
                 outcome: outcomes.by_ref().collect::<Vec<_>>().join("; "),
             });
         }
@@ -68,12 +93,16 @@ impl Storm<'_> {
         let missing: usize = run.world.nodes.iter().map(|it| it.queue.len()).sum();
         run.finish();
         let converged = run.world.has_converged();
+        let waiting = match missing {
+            1 => "1 entry waits".to_owned(),
+            many => format!("{many} entries wait"),
+        };
         let end = match (converged, is_read) {
             (true, false) => "two minutes later everything arrives".to_owned(),
             (false, false) => "two minutes later parts are missing".to_owned(),
-            (true, true) => format!("{missing} entries wait when the load ends, none later"),
+            (true, true) => format!("{waiting} when the load ends, none later"),
             (false, true) => {
-                format!("{missing} entries wait when the load ends, and some for good")
+                format!("{waiting} when the load ends, and some for good")
             }
         };
         // One in a hundred parts is under way at any time, of a small load three.
@@ -139,4 +168,45 @@ fn words(note: &Note) -> Option<String> {
     }
     let (_, words) = known.iter().find(|it| it.0 == note.what)?;
     Some((*words).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(cures: &[bool]) -> Vec<FixRow> {
+        let row = |it: &bool| FixRow {
+            fix: "a".to_owned(),
+            cures: Some(*it),
+            outcome: "b".to_owned(),
+        };
+        cures.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_change_is_judged_only_by_a_run_that_is_the_incident_and_ends_badly_without_it() {
+        for (verdict, baseline, told) in [
+            (Verdict::Reproduced, false, true),
+            (Verdict::Partly, false, true),
+            (Verdict::Not, false, false),
+            (Verdict::Reproduced, true, false),
+            (Verdict::Partly, true, false),
+            (Verdict::Not, true, false),
+        ] {
+            let mut rows = rows(&[baseline, true, false]);
+            let untold = judge(verdict, &mut rows);
+            assert_eq!(untold.is_none(), told, "{verdict:?} {baseline}");
+            let cures: Vec<Option<bool>> = rows.iter().map(|it| it.cures).collect();
+            let expected = if told {
+                [Some(false), Some(true), Some(false)]
+            } else {
+                [None; 3]
+            };
+            assert_eq!(cures, expected, "{verdict:?} {baseline}");
+            let reason = untold.unwrap_or_default();
+            assert_eq!(reason.contains("not reproduce"), verdict == Verdict::Not);
+            assert_eq!(reason.contains("without any change"), baseline);
+        }
+        assert_eq!(judge(Verdict::Not, &mut []), None);
+    }
 }

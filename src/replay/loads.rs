@@ -26,8 +26,8 @@ pub(super) struct Loads {
     pub(super) missing: Vec<u64>,
     /// Parts that it writes, in thousandths: what the others fetch.
     writes: Vec<u64>,
-    /// Of 1,000,000 parts, those of each stretch.
-    pace: Vec<u64>,
+    /// Relinks finished in each stretch.
+    course: Vec<u64>,
     /// Refusals of all by third of the time.
     pub(super) thirds: [u64; 3],
     /// Whether the entries attach partitions.
@@ -169,7 +169,7 @@ impl Loads {
             longer: all("waited-minutes") + all("waited-long"),
         };
         Some(Self {
-            pace: pace(&over_time("finished", STRETCHES)),
+            course: over_time("finished", STRETCHES),
             thirds: thirds("refused"),
             finished_thirds: thirds("finished"),
             attaches: kinds.0 > kinds.1,
@@ -209,17 +209,7 @@ impl Loads {
         let writes: Vec<u64> = self.writes.iter().map(|it| it / 1000).collect();
         let from = "what the others fetch and it does not";
         read.push(fact("parts written", listed(&writes), from));
-        let stretches: Vec<String> = self
-            .pace
-            .iter()
-            .map(|it| (it / 10_000).to_string())
-            .collect();
-        let from = "the relinks finished over time";
-        read.push(fact(
-            "of 100 parts in each twelfth of the time",
-            stretches.join(" "),
-            from,
-        ));
+        self.tell_pace(read, assumed);
         let (attached, fetched) = self.kinds;
         let kind = if self.attaches {
             "REPLACE_RANGE: partitions are attached"
@@ -246,6 +236,27 @@ impl Loads {
             "one that nobody tried leaves no record: the run counts every part that has not come";
         assumed.push(fact("parts missing", "those that were refused", from));
         self.tell_attach(read, assumed);
+    }
+
+    /// Whether the records say when parts come.
+    pub(super) fn is_paced(&self) -> bool {
+        is_paced(&self.course)
+    }
+
+    /// When its parts come, as read or assumed.
+    fn tell_pace(&self, read: &mut Vec<Fact>, assumed: &mut Vec<Fact>) {
+        let what = "of 100 parts in each twelfth of the time";
+        if self.is_paced() {
+            let each = pace(&self.course).into_iter();
+            let each: Vec<String> = each.map(|it| (it / 10_000).to_string()).collect();
+            read.push(fact(what, each.join(" "), "the relinks finished over time"));
+        } else {
+            let finished: u64 = self.course.iter().sum();
+            let from = format!(
+                "{finished} finished, and fewer than {PACED_MIN} do not say when parts come"
+            );
+            assumed.push(fact(what, "as many in each", &from));
+        }
     }
 
     /// How long its entries wait at most, and how many parts each brings.
@@ -282,9 +293,9 @@ impl Loads {
     pub(super) fn text(&self, seconds: u64, shares: &[u64]) -> String {
         let kind = if self.attaches { "attach" } else { "insert" };
         let each = self.parts.unwrap_or(1);
-        let mut pieces = Vec::new();
+        let (pace, mut pieces) = (pace(&self.course), Vec::new());
         for (node, parts) in self.writes.iter().enumerate() {
-            for (stretch, share) in (0..).zip(&self.pace) {
+            for (stretch, share) in (0..).zip(&pace) {
                 let (from, to) = (
                     seconds * stretch / STRETCHES,
                     seconds * (stretch + 1) / STRETCHES,
@@ -332,18 +343,17 @@ fn parts_of_attach((things, families): (u64, u64)) -> Option<u64> {
     (rounded <= PARTS_MAX).then_some(rounded.max(1))
 }
 
-/// Shares of a million; even where there are too few.
-fn pace(counts: &[u64]) -> Vec<u64> {
-    let sum: u64 = counts.iter().sum();
-    let even = 1_000_000 / STRETCHES;
-    let share = |it: &u64| {
-        if sum < PACED_MIN {
-            even
-        } else {
-            it * 1_000_000 / sum
-        }
-    };
-    counts.iter().map(share).collect()
+/// Whether so many finished in each stretch say when parts come.
+fn is_paced(course: &[u64]) -> bool {
+    course.iter().sum::<u64>() >= PACED_MIN
+}
+
+/// Of 1,000,000 parts those of each stretch; as many in each where there are too few to say.
+fn pace(course: &[u64]) -> Vec<u64> {
+    let sum: u64 = course.iter().sum();
+    let (is_paced, even) = (is_paced(course), 1_000_000 / STRETCHES);
+    let share = |it: &u64| if is_paced { it * 1_000_000 / sum } else { even };
+    course.iter().map(share).collect()
 }
 
 #[cfg(test)]

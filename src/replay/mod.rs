@@ -7,6 +7,7 @@ mod candidates;
 mod controllers;
 mod fit;
 mod fixes;
+mod grounds;
 mod loads;
 mod odds;
 mod relinks;
@@ -16,6 +17,8 @@ mod text;
 use serde::Serialize;
 
 pub use text::write;
+
+use grounds::verdict;
 
 use crate::report::model::{Finding, Report};
 
@@ -49,7 +52,7 @@ pub enum Counts {
     Unfitted,
     /// The run was made from what was observed here: such a row shows what went in and supports nothing.
     Given,
-    /// Both sides are below [`HANDFUL`].
+    /// Both sides are below [`HANDFUL`] and no further apart than chance makes of so few.
     Handful,
     /// Only the sum over the servers does.
     InTotal,
@@ -116,8 +119,8 @@ pub struct Compared {
     pub node: String,
     /// What the records say; nothing where the node's records are not here.
     pub observed: Option<u64>,
-    /// What the run says.
-    pub predicted: u64,
+    /// What the run says; nothing where it was made from what was observed here, so that it says nothing of it.
+    pub predicted: Option<u64>,
     /// The distance from what was observed, as a share of it; of a position, 0 where it is met and 1 where it is not.
     pub error: Option<f64>,
     /// Whether it counts for the verdict, and if not, why.
@@ -130,7 +133,7 @@ impl Compared {
             what: what.to_owned(),
             node: node.to_owned(),
             observed,
-            predicted,
+            predicted: Some(predicted),
             error: observed.map(|it| distance(it, predicted)),
             counts: Counts::Yes,
         }
@@ -146,7 +149,11 @@ impl Compared {
 
     /// The same row, of something that the run was made from.
     fn given(self) -> Self {
-        self.but(Counts::Given)
+        Self {
+            predicted: None,
+            error: None,
+            ..self.but(Counts::Given)
+        }
     }
 
     /// The same row, which counts in another way.
@@ -156,7 +163,9 @@ impl Compared {
 
     /// The same row; if it would count and is of a handful, it does not.
     fn sifted(self) -> Self {
-        let is_handful = self.predicted < HANDFUL && self.observed.is_none_or(|it| it < HANDFUL);
+        let predicted = self.predicted.unwrap_or(0);
+        let is_few = |it: u64| it < HANDFUL && is_chance(it, predicted);
+        let is_handful = predicted < HANDFUL && self.observed.is_none_or(is_few);
         if is_handful && matches!(self.counts, Counts::Yes | Counts::Unfitted) {
             self.but(Counts::Handful)
         } else {
@@ -175,13 +184,19 @@ fn distance(observed: u64, predicted: u64) -> f64 {
     (distance * 1000.0).round() / 1000.0
 }
 
+/// Whether two counts of one thing are as near as chance leaves them: their difference is within three standard deviations
+/// of it, which for counts of single events is the root of their sum.
+fn is_chance(one: u64, other: u64) -> bool {
+    one.abs_diff(other).pow(2) <= 9 * (one + other)
+}
+
 /// What a change would have made of this incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FixRow {
     /// The change; nothing for none.
     pub fix: String,
-    /// Whether the incident is gone.
-    pub cures: bool,
+    /// Whether the incident is gone; nothing where that cannot be told ([`Replayed::untold`]).
+    pub cures: Option<bool>,
     /// What comes of it, in a few words.
     pub outcome: String,
 }
@@ -249,6 +264,8 @@ pub struct Replayed {
     pub candidates: Vec<Candidate>,
     /// What each change would have made of it.
     pub fixes: Vec<FixRow>,
+    /// Why no change can be said to cure, where that is so.
+    pub untold: Option<String>,
     /// The shortest way to it, step by step.
     pub trace: Vec<String>,
 }
@@ -269,6 +286,7 @@ impl Replayed {
             at_odds: Vec::new(),
             candidates: Vec::new(),
             fixes: Vec::new(),
+            untold: None,
             trace: Vec::new(),
         }
     }
@@ -295,21 +313,6 @@ pub fn replay(report: &Report) -> Vec<Replayed> {
         replayed.push(one);
     }
     replayed
-}
-
-/// What the comparisons that count come to, after so many numbers were fitted: as few counts as numbers reproduce nothing.
-fn verdict(compared: &[Compared], fitted: usize) -> Verdict {
-    let counts = |it: &&Compared| matches!(it.counts, Counts::Yes | Counts::Unfitted);
-    let counting = compared.iter().filter(counts);
-    let errors: Vec<f64> = counting.filter_map(|it| it.error).collect();
-    let near = errors.iter().filter(|it| **it <= TOLERANCE).count();
-    if near == errors.len() && near > fitted {
-        Verdict::Reproduced
-    } else if near * 2 >= errors.len() && near > 0 {
-        Verdict::Partly
-    } else {
-        Verdict::Not
-    }
 }
 
 /// A number among a finding's subjects.
@@ -367,9 +370,14 @@ mod tests {
 
     #[test]
     fn a_handful_is_marked_and_counts_for_nothing() {
-        let few = Compared::of("refused", "ch1", Some(19), 3).sifted();
+        let few = Compared::of("refused", "ch1", Some(19), 8).sifted();
         assert_eq!(few.counts, Counts::Handful);
         assert_eq!(verdict(&[few], 0), Verdict::Not);
+        // The difference of 12 and 0 deviates by the root of 12, 3.46, and 12 is 3.46 times that; of 9 and 0 it is 3 times 3.
+        let far = Compared::of("refused", "ch1", Some(12), 0).sifted();
+        assert_eq!(far.counts, Counts::Yes);
+        let near = Compared::of("refused", "ch1", Some(9), 0).sifted();
+        assert_eq!(near.counts, Counts::Handful);
         let one_side = Compared::of("refused", "ch1", Some(20), 3).sifted();
         assert_eq!(one_side.counts, Counts::Yes);
         let withheld = Compared::of("refused", "ch2", None, 3).sifted();
@@ -379,6 +387,7 @@ mod tests {
     #[test]
     fn what_the_run_was_made_from_supports_nothing() {
         assert_eq!(verdict(&[position(323, 323).given()], 0), Verdict::Not);
+        assert_eq!(position(323, 0).given().predicted, None);
         let wrong = [position(323, 323).given(), position(340, 0)];
         assert_eq!(verdict(&wrong, 0), Verdict::Not);
         let right = [position(323, 0).given(), position(340, 340)];

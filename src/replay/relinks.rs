@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use super::candidates::candidates;
 use super::fit::{Bounds, Found, search};
+use super::fixes::judge;
+use super::grounds::grounds;
 use super::odds::at_odds;
 use super::storm::{Records, Storm, storm, unbalanced};
 use super::{Compared, Counts, Fact, Fitted, HANDFUL, Replayed, Verdict, fact, verdict};
@@ -97,7 +99,7 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
         }
         let (run, cost) = storm.run(point, storm.variant, seed);
         spent.set(spent.get() + cost);
-        Some(counts(Some(&run?), |it| it.predicted))
+        Some(counts(Some(&run?), |it| it.predicted.unwrap_or(0)))
     });
     assumed.push(storm.chance(&found.runs));
     let (run, _) = storm.run(found.best, storm.variant, 1);
@@ -109,6 +111,8 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
     let candidates = candidates(records, run.as_ref().map(|it| &it.tally), || {
         storm.handlers(found.best)
     });
+    let mut fixes = storm.fixes(&found);
+    let untold = judge(verdict, &mut fixes);
     Ok(Replayed {
         finding: finding.id.clone(),
         model: MODEL,
@@ -121,7 +125,8 @@ pub(super) fn replay(report: &Report, finding: &Finding) -> Result<Replayed, Str
         unbalanced,
         at_odds,
         candidates,
-        fixes: storm.fixes(&found),
+        fixes,
+        untold,
         trace: storm.trace(found.best),
     })
 }
@@ -196,13 +201,14 @@ impl Storm<'_> {
     }
 
     fn fitted(&self, found: &Found, is_cut: bool) -> Vec<Fitted> {
+        // Times are searched in microseconds and told in milliseconds, so that the range holds all that fits.
         let words = match self.loads {
             None => [
-                "time between two inserts of a server, us",
-                "a write to the store, us",
+                "time between two inserts of a server, ms",
+                "a write to the store, ms",
             ],
             Some(_) => [
-                "a request to the store, us",
+                "a request to the store, ms",
                 "ledgers that a server keeps in memory",
             ],
         };
@@ -210,12 +216,15 @@ impl Storm<'_> {
         let each = words.iter().zip(found.best).zip(found.ranges).zip(ends);
         // Of one table there is nothing to evict.
         let free = each.filter(|it| it.1.0 < it.1.1);
-        free.map(|(((what, value), (least, most)), _)| Fitted {
-            what: (*what).to_owned(),
-            value,
-            least,
-            most,
-            is_cut,
+        free.map(|(((what, value), (least, most)), _)| {
+            let unit = if what.ends_with(", ms") { 1000 } else { 1 };
+            Fitted {
+                what: (*what).to_owned(),
+                value: (value + unit / 2) / unit,
+                least: least / unit,
+                most: most.div_ceil(unit),
+                is_cut,
+            }
         })
         .collect()
     }
@@ -431,11 +440,11 @@ impl Storm<'_> {
             apart.map(of).sum()
         };
         let observed = sum(|it| it.observed.unwrap_or(0));
-        let predicted = sum(|it| it.predicted);
-        let load = if self.loads.is_some() {
-            "the load that these records show"
-        } else {
-            "an even load"
+        let predicted = sum(|it| it.predicted.unwrap_or(0));
+        let load = match &self.loads {
+            Some(loads) if loads.is_paced() => "the load that these records show",
+            Some(_) => "the load that these records show, spread evenly,",
+            None => "an even load",
         };
         let word = match verdict {
             Verdict::Reproduced => format!("is what {load} alone can make"),
@@ -443,6 +452,7 @@ impl Storm<'_> {
             Verdict::Not | Verdict::NotRun => format!("is not what {load} makes"),
         };
         let fitted = self.bounds().ends.iter().filter(|it| it.0 < it.1).count();
+        let grounds = grounds(compared, fitted);
         let fitted = ["no number", "one number", "two numbers"][fitted];
         let total = if self.is_in_total() {
             ", compared in total"
@@ -460,7 +470,7 @@ impl Storm<'_> {
             ""
         };
         format!(
-            "{} under {} {word}, with {fitted} fitted{total}: {observed} refusals observed, {predicted} predicted{odds}{cut}",
+            "{} under {} {word}, with {fitted} fitted{total}: {observed} refusals observed, {predicted} predicted; {grounds}{odds}{cut}",
             self.finding.id,
             self.variant.name()
         )
@@ -473,7 +483,7 @@ fn sum(compared: &[Compared], what: &str) -> Compared {
     let (mut observed, mut predicted) = (0, 0);
     for row in rows.filter(|it| it.observed.is_some()) {
         observed += row.observed.unwrap_or(0);
-        predicted += row.predicted;
+        predicted += row.predicted.unwrap_or(0);
     }
     Compared::of(what, ALL, Some(observed), predicted)
 }

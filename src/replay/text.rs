@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Candidate, Compared, Counts, Replayed, Verdict};
+use super::{Candidate, Compared, Replayed, Verdict};
 use crate::report::escape::terminal;
+use crate::report::model::replays::{cure, helped};
 
 /// Writes replays for people.
 pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
@@ -47,10 +48,10 @@ pub fn write(replayed: &[Replayed], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  {}: {} ({})", it.what, it.value, it.range())?;
         }
         candidates(&one.candidates, out)?;
-        writeln!(out, "\nwhat would have helped here:")?;
+        let helped = helped(one.untold.as_deref());
+        writeln!(out, "\n{helped}:")?;
         for it in &one.fixes {
-            let word = if it.cures { "cures" } else { "does not" };
-            writeln!(out, "  {:<32}{word:<10}{}", it.fix, it.outcome)?;
+            writeln!(out, "  {:<32}{:<16}{}", it.fix, cure(it.cures), it.outcome)?;
         }
         if !one.trace.is_empty() {
             writeln!(out, "\nthe shortest way to it:")?;
@@ -69,11 +70,10 @@ fn numbers(compared: &[Compared], out: &mut dyn Write) -> io::Result<()> {
         let observed = it
             .observed
             .map_or_else(|| "not here".to_owned(), |n| n.to_string());
+        let predicted = it.predicted.map_or_else(String::new, |n| n.to_string());
         let mut error = match it.error {
-            Some(e) if it.counts != Counts::Given => {
-                format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0)
-            }
-            _ => String::new(),
+            Some(e) => format!("  {:+.1} %", sign(it.observed, it.predicted) * e * 100.0),
+            None => String::new(),
         };
         if let Some(words) = it.counts.words() {
             error.push_str("  ");
@@ -81,10 +81,9 @@ fn numbers(compared: &[Compared], out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(
             out,
-            "  {:<38}{:<16}{observed:>10}{:>10}{error}",
+            "  {:<38}{:<16}{observed:>10}{predicted:>10}{error}",
             it.what,
             terminal(&it.node),
-            it.predicted
         )?;
     }
     Ok(())
@@ -105,10 +104,6 @@ fn candidates(candidates: &[Candidate], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn sign(observed: Option<u64>, predicted: u64) -> f64 {
-    if observed.is_some_and(|it| it > predicted) {
-        -1.0
-    } else {
-        1.0
-    }
+fn sign(observed: Option<u64>, predicted: Option<u64>) -> f64 {
+    if observed > predicted { -1.0 } else { 1.0 }
 }

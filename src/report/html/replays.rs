@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::report::figures::thousands;
+use crate::report::model::replays::{capital, cure, helped, legend, shown};
 
 use super::markup::Markup;
 use super::remainder::table;
@@ -65,7 +66,7 @@ fn one(page: &mut Markup, replay: &Value) {
         facts("Not balanced, and not fitted", &replay["unbalanced"], page);
         facts("As in no run of the model", &replay["at_odds"], page);
         candidates(&replay["candidates"], page);
-        fixes(&replay["fixes"], page);
+        fixes(replay, page);
         trace(&replay["trace"], page);
     });
 }
@@ -87,7 +88,7 @@ fn compared(replay: &Value, page: &mut Markup) {
     // A position is met or not: how large its number is says nothing.
     let has_bars = word(replay, "model") != "controllers";
     let mut header = vec!["What", "Node", "Observed", "Predicted", "Apart", "Counts"];
-    header.extend(has_bars.then_some("Observed above predicted"));
+    header.extend(has_bars.then_some("Observed (upper bar) and predicted (lower bar)"));
     let mut left = 0;
     table(&header, page, |page| {
         left = page.bounded(all, ROWS_MAX, REPLAY_BYTES, |page, row| {
@@ -97,10 +98,12 @@ fn compared(replay: &Value, page: &mut Markup) {
                 let observed = row["observed"].as_u64();
                 let text = observed.map_or_else(|| "not here".to_owned(), thousands);
                 number("observed", &text, page);
-                let predicted = row["predicted"].as_u64().unwrap_or(0);
-                number("predicted", &thousands(predicted), page);
+                // Of what a run was made from it predicts nothing.
+                let predicted = row["predicted"].as_u64();
+                let text = predicted.map_or_else(String::new, thousands);
+                number("predicted", &text, page);
                 number("apart", &apart(row), page);
-                let counts = word(row, "counts").replace('-', " ");
+                let counts = shown(word(row, "counts"));
                 page.leaf("td", &[("data-what", "counts")], &counts);
                 if has_bars {
                     let longest = longest(all, word(row, "what"));
@@ -112,11 +115,32 @@ fn compared(replay: &Value, page: &mut Markup) {
         });
     });
     page.left_out(left, "rows");
-    page.leaf(
-        "p",
-        &[("class", "more")],
-        "Counts: “yes”, for the verdict; “unfitted”, for it, and nothing was fitted to it; “in total”, only in the row of all servers; “given”, the run was made from it; “handful”, too few to say anything.",
-    );
+    if has_bars {
+        page.el("p", &[("class", "more pairs")], |page| {
+            for (class, text) in [
+                ("observed", "observed, the upper bar"),
+                ("predicted", "predicted, the lower bar"),
+            ] {
+                page.el("span", &[("class", "key")], |page| {
+                    let mark = [("viewBox", "0 0 10 5"), ("aria-hidden", "true")];
+                    page.el("svg", &mark, |page| {
+                        let rect = [("class", class), ("width", "10"), ("height", "5")];
+                        page.el("rect", &rect, |_| {});
+                    });
+                    page.text(text);
+                });
+            }
+        });
+    }
+    let words = legend(all);
+    let words = words
+        .iter()
+        .map(|(word, means)| format!("“{word}”, {means}"));
+    let words: Vec<String> = words.collect();
+    if !words.is_empty() {
+        let text = format!("Counts: {}.", words.join("; "));
+        page.leaf("p", &[("class", "more")], &text);
+    }
 }
 
 fn number(what: &str, text: &str, page: &mut Markup) {
@@ -130,9 +154,6 @@ fn apart(row: &Value) -> String {
     let Some(((observed, predicted), error)) = observed.zip(predicted).zip(error) else {
         return String::new();
     };
-    if word(row, "counts") == "given" {
-        return String::new();
-    }
     let sign = if predicted < observed { "−" } else { "+" };
     format!("{sign}{:.1} %", error * 100.0)
 }
@@ -144,7 +165,7 @@ fn longest(rows: &[Value], what: &str) -> u64 {
     numbers.filter_map(Value::as_u64).max().unwrap_or(0).max(1)
 }
 
-fn bars(observed: Option<u64>, predicted: u64, longest: u64, page: &mut Markup) {
+fn bars(observed: Option<u64>, predicted: Option<u64>, longest: u64, page: &mut Markup) {
     let view = format!("0 0 {BAR} 14");
     let long = |it: u64| {
         let long = u128::from(it) * u128::from(BAR) * 10 / u128::from(longest);
@@ -158,10 +179,7 @@ fn bars(observed: Option<u64>, predicted: u64, longest: u64, page: &mut Markup) 
             ("aria-hidden", "true"),
         ],
         |page| {
-            let each = [
-                (observed, "1", "observed"),
-                (Some(predicted), "8", "predicted"),
-            ];
+            let each = [(observed, "1", "observed"), (predicted, "8", "predicted")];
             for (count, top, class) in each {
                 let Some(count) = count else { continue };
                 let width = long(count);
@@ -241,7 +259,7 @@ fn candidates(candidates: &Value, page: &mut Markup) {
         page.bounded(candidates, ITEMS_MAX, REPLAY_BYTES, |page, it| {
             page.el("li", &[], |page| {
                 page.text(&format!("{}: ", word(it, "candidate")));
-                page.leaf("b", &[], &word(it, "verdict").replace('-', " "));
+                page.leaf("b", &[], &shown(word(it, "verdict")));
                 page.text(&format!(": {}", word(it, "reason")));
                 let read = rows(&it["read"]);
                 page.el("ul", &[], |page| {
@@ -252,23 +270,32 @@ fn candidates(candidates: &Value, page: &mut Markup) {
     });
 }
 
-fn fixes(fixes: &Value, page: &mut Markup) {
-    let fixes = rows(fixes);
+fn fixes(replay: &Value, page: &mut Markup) {
+    let fixes = rows(&replay["fixes"]);
     if fixes.is_empty() {
         return;
     }
+    let untold = replay["untold"].as_str();
     page.leaf("h4", &[], "What would have helped here");
+    if untold.is_some() {
+        page.leaf(
+            "p",
+            &[("class", "warn")],
+            &format!("{}.", capital(&helped(untold))),
+        );
+    }
     table(&["Change", "Cures", "What comes of it"], page, |page| {
         page.bounded(fixes, ITEMS_MAX, REPLAY_BYTES, |page, it| {
             page.el("tr", &[], |page| {
                 page.el("td", &[], |page| page.leaf("code", &[], word(it, "fix")));
-                let (class, text) = if it["cures"] == true {
-                    ("outcome reproduced", "cures")
-                } else {
-                    ("outcome not", "does not")
+                let cures = it["cures"].as_bool();
+                let class = match cures {
+                    Some(true) => "outcome reproduced",
+                    Some(false) => "outcome not",
+                    None => "outcome",
                 };
                 page.el("td", &[], |page| {
-                    page.leaf("span", &[("class", class)], text);
+                    page.leaf("span", &[("class", class)], cure(cures));
                 });
                 page.leaf("td", &[], word(it, "outcome"));
             });
@@ -302,7 +329,8 @@ mod tests {
         let row = |observed: Value, predicted: u64, counts: &str| json!({ "observed": observed, "predicted": predicted, "error": 0.105, "counts": counts });
         assert_eq!(apart(&row(json!(17_092), 15_293, "yes")), "−10.5 %");
         assert_eq!(apart(&row(json!(200), 221, "yes")), "+10.5 %");
-        assert_eq!(apart(&row(json!(46), 20, "given")), "");
+        let given = json!({ "observed": 46, "predicted": null, "error": null, "counts": "given" });
+        assert_eq!(apart(&given), "");
         assert_eq!(apart(&row(Value::Null, 20, "yes")), "");
     }
 
@@ -314,11 +342,15 @@ mod tests {
                 { "what": "refused", "node": "<i>", "observed": 50, "predicted": 200, "error": 3.0, "counts": "in-total" },
                 { "what": "refused", "node": "b", "observed": null, "predicted": 25, "error": null, "counts": "yes" },
             ],
+            "untold": "<u>y",
+            "fixes": [{ "fix": "as it was", "cures": null, "outcome": "z" }],
             "fitted": [{ "what": "a request, us", "value": 7, "least": 5, "most": 9, "is_cut": true }],
         });
         let mut page = Markup::default();
         one(&mut page, &replay);
         let text = page.page();
+        assert!(text.contains("cannot be told: &lt;u&gt;y."), "{text}");
+        assert!(text.contains(">cannot be told</span>") && !text.contains(">cures<"));
         assert!(
             text.contains("&lt;b&gt;x") && text.contains("&lt;i&gt;"),
             "{text}"
@@ -328,8 +360,8 @@ mod tests {
         }
         assert_eq!(
             text.matches("<rect").count(),
-            3,
-            "what is not here has no bar"
+            3 + 2,
+            "what is not here has no bar; two tell the colors"
         );
         assert!(
             text.contains("in total") && text.contains("may be wider"),

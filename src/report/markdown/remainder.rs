@@ -7,6 +7,7 @@ use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line};
 use crate::report::exported;
 use crate::report::figures::{counted, names, share, thousands};
+use crate::report::model::replays::{capital, cure, helped, legend, shown};
 use crate::report::model::{Applies, Evidence, Report};
 
 use super::behavior::cited;
@@ -184,10 +185,11 @@ fn elsewhere(report: &Report, page: &mut Page) {
     for replay in report.replays.iter().take(ITEMS_MAX) {
         compared(replay, page);
         resting(replay, page);
+        fixes(replay, page);
         let candidates = replay["candidates"].as_array();
         let candidates = candidates.into_iter().flatten().map(|it| {
             let word = |key: &str| it[key].as_str().unwrap_or_default();
-            let verdict = word("verdict").replace('-', " ");
+            let verdict = shown(word("verdict"));
             markdown_line(&format!(
                 "{}: {verdict}: {}",
                 word("candidate"),
@@ -246,16 +248,50 @@ fn compared(replay: &serde_json::Value, page: &mut Page) {
         } else {
             word(&it["observed"])
         };
+        // Of what a run was made from it predicts nothing.
+        let predicted = if it["predicted"].is_null() {
+            String::new()
+        } else {
+            word(&it["predicted"])
+        };
         vec![
             word(&it["what"]),
             word(&it["node"]),
             observed,
-            word(&it["predicted"]),
-            word(&it["counts"]),
+            predicted,
+            word(&shown(it["counts"].as_str().unwrap_or_default()).into()),
         ]
     });
     page.table(&header, &cells.collect::<Vec<_>>());
     page.left_out(rows.len(), 2 * ITEMS_MAX, "rows");
+    let legend = legend(rows);
+    let words = legend
+        .iter()
+        .map(|(word, means)| format!("`{word}`, {means}"));
+    let words: Vec<String> = words.collect();
+    if !words.is_empty() {
+        page.block(&format!("Counts: {}.", words.join("; ")));
+    }
+}
+
+/// What each change would have made of a replay's incident, or why that cannot be told.
+fn fixes(replay: &serde_json::Value, page: &mut Page) {
+    let rows = replay["fixes"].as_array().map_or(&[][..], Vec::as_slice);
+    if rows.is_empty() {
+        return;
+    }
+    let untold = replay["untold"].as_str();
+    let helped = markdown_line(&capital(&helped(untold)));
+    let end = if untold.is_some() { "." } else { ":" };
+    page.block(&format!("{helped}{end}"));
+    let header = ["change", "cures", "what comes of it"].map(str::to_owned);
+    let cells = rows.iter().take(ITEMS_MAX).map(|it| {
+        let word = |key: &str| markdown_inline(it[key].as_str().unwrap_or_default());
+        let cures = cure(it["cures"].as_bool()).to_owned();
+        vec![word("fix"), cures, word("outcome")]
+    });
+    page.table(&header, &cells.collect::<Vec<_>>());
+    page.left_out(rows.len(), ITEMS_MAX, "changes");
 }
 
 fn list(items: &[String], what: &str, page: &mut Page) {

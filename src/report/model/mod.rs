@@ -5,6 +5,7 @@
 
 mod clock;
 mod finding;
+pub mod replays;
 mod rule;
 mod step;
 pub mod tests;

@@ -19,6 +19,9 @@ use super::page::Page;
 /// Names in a row.
 const NAMES_MAX: usize = 3;
 
+/// Lines of what became of a finding that was run again: it names what was not as predicted.
+const REPLAY_LINES: usize = 6;
+
 /// Pairs of nodes whose clocks are told apart.
 const CLOCKS_MAX: usize = 3;
 
@@ -288,6 +291,6 @@ fn elsewhere(report: &Report, page: &mut Page) {
         .iter()
         .filter_map(|it| it["summary"].as_str());
     for summary in summaries {
-        page.remark("replay", &terminal(summary), 2);
+        page.remark("replay", &terminal(summary), REPLAY_LINES);
     }
 }

@@ -102,10 +102,10 @@ fn a_range_that_the_budget_cut_short_is_marked_in_every_output() {
     let mut one = answered(25, 25, 70).remove(0);
     for is_cut in [true, false] {
         one.fitted = vec![Fitted {
-            what: "a write to the store, us".to_owned(),
-            value: 20_000,
-            least: 15_000,
-            most: 30_000,
+            what: "a write to the store, ms".to_owned(),
+            value: 20,
+            least: 15,
+            most: 30,
             is_cut,
         }];
         let value = one.value();

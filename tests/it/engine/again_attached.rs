@@ -159,6 +159,6 @@ fn the_fix_table_is_that_of_the_experiment(one: &Replayed) {
         ("v2", false),
     ] {
         let row = one.fixes.iter().find(|it| it.fix == fix).unwrap();
-        assert_eq!(row.cures, cures, "{:#?}", one.fixes);
+        assert_eq!(row.cures, Some(cures), "{:#?}", one.fixes);
     }
 }

@@ -4,6 +4,7 @@ mod again;
 mod again_answered;
 mod again_attached;
 mod again_died;
+mod again_small;
 mod closed;
 mod exchange;
 mod ha;

@@ -278,6 +278,7 @@ fn replays() -> Value {
         "at_odds": [fact],
         "candidates": [{ "candidate": "k", "verdict": "against", "reason": "r", "read": [fact] }],
         "fixes": [{ "fix": "A", "cures": true, "outcome": "o" }],
+        "untold": "u",
         "trace": ["t"],
     }])
 }
