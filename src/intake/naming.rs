@@ -99,6 +99,16 @@ pub struct Place {
     pub piece: Option<Rotation>,
 }
 
+impl Place {
+    /// Whether a log's name says that somebody wrote into its file what they found in a log.
+    pub fn is_excerpt_name(log: &str) -> bool {
+        // `errors-210`, `grep2`: the number says what was looked for, or which try it was.
+        let word = log.trim_end_matches(|c: char| c.is_ascii_digit());
+        let word = word.trim_end_matches(['-', '_', '.']);
+        EXCERPT_STEMS.contains(&word)
+    }
+}
+
 /// Places every log. When all have the same run, it is called `.`.
 ///
 /// `told` is the node that the lines of each log name, where they do.
@@ -315,10 +325,7 @@ pub(super) fn named_place(
 
 /// The node that a file's stem names: `ch1`, or the `ch1` of `clickhouse-server-ch1`.
 fn node_of_stem(stem: &str) -> Option<&str> {
-    // `errors-210`, `grep2`: the number says what was looked for, or which try it was.
-    let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    let word = word.trim_end_matches(['-', '_', '.']);
-    if GENERIC_STEMS.contains(&stem) || EXCERPT_STEMS.contains(&word) {
+    if GENERIC_STEMS.contains(&stem) || Place::is_excerpt_name(stem) {
         return None;
     }
     let tail = [

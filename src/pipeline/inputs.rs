@@ -11,14 +11,14 @@ use super::copies::{Piece, Side, copies};
 use super::facts::ArtifactFacts;
 use super::listings::ListedWals;
 use super::places::places;
-use super::seen::Seen;
+use super::seen::{HELD_BYTES, Seen, excerpts};
 use super::sniffing::{Sniffed, fault, sniffed};
 use super::tables;
 use super::wal::Wals;
 use super::wrapped::{Clock, Wrapped};
 use super::{Plan, Progress};
 use crate::analysis::{Analysis, InputFacts, InputFault, RefusedFacts};
-use crate::intake::{Artifact, Found, Place, Refused};
+use crate::intake::{Artifact, Encoding, Found, Place, Refused};
 use crate::layout::{Wal, compare};
 use crate::outcome::{self, Source as TestSource};
 use crate::parsers::ci;
@@ -100,9 +100,11 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
                 start,
             });
         }
+        let is_small = encoding == Encoding::Plain && artifact.bytes <= HELD_BYTES;
         artifacts.push(Seen {
             artifact,
             place,
+            is_small,
             format,
             logs,
             export,
@@ -122,12 +124,6 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
         refused: found.refused,
         wals,
     }
-}
-
-/// Whether a file is called like a log: what `grep` finds in one is written into files with other names.
-fn is_called_log(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.to_ascii_lowercase().contains(".log")
 }
 
 /// Says of every file that another one repeats that it is not read.
@@ -175,11 +171,12 @@ impl Looked {
                     coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
                     is_collected,
                     is_excerpt,
+                    is_held: is_collected && seen.is_small,
                 };
                 (place.clone(), source)
             };
             let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let is_collected = !is_called_log(&seen.artifact.path);
+            let is_collected = seen.is_plain_collected();
             let plain = plain.map(|format| source(0, &seen.place, format, false, is_collected));
             let logs = seen.logs.iter().enumerate();
             let wrapped = logs.filter_map(move |(stream, log)| {
@@ -193,21 +190,6 @@ impl Looked {
             });
             plain.into_iter().chain(wrapped)
         }))
-    }
-
-    /// Files without a wrapper that repeat a log of their node, each with the first file of that.
-    fn excerpts(&self) -> Vec<(usize, usize)> {
-        let mut excerpts = Vec::new();
-        for log in self.logs() {
-            let first = log.main.pieces.iter().chain(&log.err.pieces).next();
-            let plain = log.views.iter().filter(|view| {
-                let seen = &self.artifacts[view.artifact];
-                seen.logs.is_empty() && seen.export.is_none()
-            });
-            let of_log = plain.filter_map(|view| Some((view.artifact, first?.artifact)));
-            excerpts.extend(of_log);
-        }
-        excerpts
     }
 
     /// The artifacts with results of tests.
@@ -331,10 +313,7 @@ impl Looked {
             facts.lines = facts.lines.max(source.reading.lines);
             facts.error.clone_from(&source.reading.error);
         }
-        for (excerpt, of) in self.excerpts() {
-            let path = &self.artifacts[of].artifact.path;
-            let detail =
-                format!("taken from the log of {path}: a record that both hold counts once");
+        for (excerpt, detail) in excerpts(&self.artifacts, &self.logs()) {
             let fault = InputFault::of(ProblemKind::FurtherView, detail);
             facts.entry(excerpt).or_default().problems.push(fault);
         }

@@ -55,8 +55,16 @@ fn places_by(
         None => sniffed[at].node.as_deref(),
     };
     let told: Vec<Option<&str>> = streams.iter().map(told).collect();
+    let by_path: BTreeMap<&str, &Artifact> = logs
+        .iter()
+        .filter(|&&at| sniffed[at].logs.iter().all(|log| log.path.is_none()))
+        .map(|&at| (artifacts[at].whole.as_str(), &artifacts[at]))
+        .collect();
     let path = |&(at, log): &(usize, Option<usize>)| {
-        let file = log.and_then(|log| sniffed[at].logs[log].file.as_ref());
+        let log = log.map(|log| &sniffed[at].logs[log]);
+        let named = log.and_then(|log| log.path.as_deref());
+        let found = named.and_then(|named| named_file(&artifacts[at].whole, named, &by_path));
+        let file = found.or_else(|| log.and_then(|log| log.file.as_ref()));
         file.unwrap_or(&artifacts[at])
     };
     let paths: Vec<&Artifact> = streams.iter().map(path).collect();
@@ -93,4 +101,41 @@ fn places_by(
     }));
     places.extend(placed);
     (places.into_values().collect(), is_named)
+}
+
+/// How many folders above a file, and how many parts of a path that its lines name, are tried.
+const TRIED_MAX: usize = 16;
+
+/// The file that lines in another one name: as its path leads there from that file's folder, or as it ends, from that
+/// folder or one above it, as far as a folder and a file of it are left.
+fn named_file<'a>(
+    excerpt: &str,
+    named: &str,
+    by_path: &BTreeMap<&str, &'a Artifact>,
+) -> Option<&'a Artifact> {
+    let mut folder: Vec<&str> = excerpt.split('/').collect();
+    folder.pop();
+    let mut parts: Vec<&str> = Vec::new();
+    let mut from = Some(folder.clone());
+    for part in named.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part != ".." {
+            parts.push(part);
+        } else if parts.pop().is_none() {
+            from = from.and_then(|mut folder| folder.pop().map(|_| folder));
+        }
+    }
+    let of = |folder: &[&str], parts: &[&str]| {
+        let path = [folder, parts].concat().join("/");
+        by_path.get(path.as_str()).copied()
+    };
+    if let Some(found) = from
+        .filter(|_| !named.starts_with('/'))
+        .and_then(|from| of(&from, &parts))
+    {
+        return Some(found);
+    }
+    let ends = || (2..=parts.len().min(TRIED_MAX)).rev();
+    let above = (0..=folder.len()).rev().take(TRIED_MAX);
+    let mut tried = above.flat_map(|depth| ends().map(move |length| (depth, length)));
+    tried.find_map(|(depth, length)| of(&folder[..depth], &parts[parts.len() - length..]))
 }

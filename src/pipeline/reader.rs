@@ -8,7 +8,6 @@ use super::Progress;
 use super::inputs::Looked;
 use super::sharing::{Files, SharedLog};
 use crate::intake::{Block, BlockReader, Limits, Role};
-use crate::parsers::Format;
 use crate::streams::{Log, Source, Stream};
 use crate::time::Timestamp;
 use crate::wrappers::{StreamReader, TableReader};
@@ -34,10 +33,8 @@ pub(super) enum Step {
 pub(super) struct Work {
     /// Main log or err.log.
     pub(super) role: Role,
-    /// The artifact.
-    pub(super) artifact: usize,
-    /// Its format.
-    pub(super) format: Format,
+    /// The artifact and its log.
+    pub(super) source: Source,
     /// Whether the log has a twin.
     pub(super) hashed: bool,
     /// Whether it has exports of the same records.
@@ -253,7 +250,7 @@ impl<'p> NodeReader<'p> {
         let Some((source, reader)) = &mut side.open else {
             return Step::LogEnded;
         };
-        let (artifact, format) = (source.artifact, source.format);
+        let (source, artifact) = (*source, source.artifact);
         let next = reader.next(buffer);
         let ended = next.as_ref().is_none_or(|block| block.last);
         if ended {
@@ -269,8 +266,7 @@ impl<'p> NodeReader<'p> {
         match next {
             Some(block) => Step::Block(Work {
                 role,
-                artifact,
-                format,
+                source,
                 hashed,
                 viewed,
                 block,
@@ -342,7 +338,10 @@ impl Pair {
     /// The side whose next stamp is the earliest, of equal ones the first.
     fn earliest(&mut self) -> Option<usize> {
         let sides = self.sides.iter_mut().enumerate();
-        let stamped = sides.filter_map(|(at, (_, side))| Some((stamp(side.open.as_mut()?), at)));
+        let stamped = sides.filter_map(|(at, (role, side))| {
+            let (source, blocks) = side.open.as_mut()?;
+            Some((stamp((*role, *source, blocks)), at))
+        });
         stamped.min().map(|(_, at)| at)
     }
 }
@@ -356,10 +355,14 @@ impl Side {
     }
 }
 
-/// The stamp of the next head; the earliest possible one where there is none, so that such bytes are read first.
-fn stamp((source, reader): &mut (Source, Blocks)) -> Timestamp {
+/// The stamp of the next head; the earliest possible one where there is none, so that such bytes are read first. So is a view
+/// that is read whole.
+fn stamp((role, source, reader): (Role, Source, &mut Blocks)) -> Timestamp {
     let format = source.format;
-    reader
-        .peek(|line| format.stamp(line))
-        .unwrap_or(Timestamp(i64::MIN))
+    let stamp = if role == Role::View && source.is_held {
+        None
+    } else {
+        reader.peek(|line| format.stamp(line))
+    };
+    stamp.unwrap_or(Timestamp(i64::MIN))
 }

@@ -214,14 +214,13 @@ impl<'t, 'e> Shared<'t, 'e> {
     fn scan(self, work: Work) -> Done {
         let Work {
             role,
-            artifact,
-            format,
+            source,
             hashed,
             viewed,
             block,
         } = work;
         let context = BlockContext {
-            format,
+            format: source.format,
             hashed,
             viewed,
             continues: block.continues,
@@ -229,11 +228,12 @@ impl<'t, 'e> Shared<'t, 'e> {
             origin: block.origin.as_deref(),
         };
         let scan = self.scanner.scan(&block.bytes, context);
-        let artifact = u32::try_from(artifact).unwrap_or(u32::MAX);
+        let artifact = u32::try_from(source.artifact).unwrap_or(u32::MAX);
         Done::Block(
             role,
             Arc::new(Scanned {
                 artifact,
+                source,
                 block,
                 first_line: 0,
                 scan,

@@ -1,5 +1,7 @@
 //! One artifact: what it was found to be, and what an analysis says of it in the end.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::facts::ArtifactFacts;
 use super::tables::Export;
 use super::wrapped::Wrapped;
@@ -7,11 +9,49 @@ use crate::analysis::{InputFacts, InputFault, LISTING, SEGMENT, TABLE, TableFact
 use crate::intake::{Artifact, Place};
 use crate::parsers::{Format, ci};
 use crate::scan::ProblemKind;
+use crate::streams::Log;
+
+/// How many bytes of what was collected are read before the log it was taken from: they stay in memory for a while.
+pub(super) const HELD_BYTES: u64 = 4 << 20;
+
+/// How many logs that a file was taken from are named.
+const NAMED_MAX: usize = 3;
+
+/// Files that repeat some lines of logs of their nodes, each with what to say of it.
+pub(super) fn excerpts(artifacts: &[Seen], logs: &[Log]) -> Vec<(usize, String)> {
+    let mut taken: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for log in logs {
+        let Some(first) = log.main.pieces.iter().chain(&log.err.pieces).next() else {
+            continue;
+        };
+        let excerpts = log.views.iter().filter(|view| {
+            let seen = &artifacts[view.artifact];
+            seen.export.is_none() && (seen.logs.is_empty() || view.is_excerpt)
+        });
+        for view in excerpts {
+            let paths = taken.entry(view.artifact).or_default();
+            paths.insert(&artifacts[first.artifact].artifact.path);
+        }
+    }
+    let detail = |paths: &BTreeSet<&str>| {
+        let named: Vec<&str> = paths.iter().copied().take(NAMED_MAX).collect();
+        let named = named.join(", ");
+        let more = match paths.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("taken from the log of {named}{more}: a record that both hold counts once")
+    };
+    let taken = taken.iter();
+    taken.map(|(at, paths)| (*at, detail(paths))).collect()
+}
 
 /// An artifact that was looked at.
 pub(super) struct Seen {
     pub(super) artifact: Artifact,
     pub(super) place: Place,
+    /// Whether it is plain and at most [`HELD_BYTES`] long.
+    pub(super) is_small: bool,
     pub(super) format: Option<Format>,
     /// Its logs, if they are wrapped.
     pub(super) logs: Vec<Wrapped>,
@@ -30,6 +70,13 @@ impl Seen {
     /// Whether it is a log that is read.
     pub(super) fn is_read(&self) -> bool {
         self.format.is_some() && self.skipped.is_none()
+    }
+
+    /// Whether its lines, which no wrapper is around, were taken from a log: what `grep` finds in one is written into files
+    /// that are not called like one.
+    pub(super) fn is_plain_collected(&self) -> bool {
+        let name = self.artifact.path.rsplit('/').next().unwrap_or_default();
+        self.export.is_none() && !name.to_ascii_lowercase().contains(".log")
     }
 
     /// What an analysis says of it.

@@ -194,6 +194,7 @@ mod tests {
                 coarse: false,
                 is_collected: false,
                 is_excerpt: false,
+                is_held: false,
             };
             let mut log = Log::default();
             log.main.pieces = files.iter().map(source).collect();

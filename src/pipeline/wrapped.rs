@@ -29,6 +29,8 @@ pub(super) struct Wrapped {
     pub(super) clock: Clock,
     /// The file as it would lie if the log were not wrapped, where the wrapper names one.
     pub(super) file: Option<Artifact>,
+    /// The path that the wrapper names.
+    pub(super) path: Option<String>,
     /// The paths of all files whose lines are in its file, where a wrapper names them.
     paths: Arc<[Vec<u8>]>,
     /// What its log is called beside others of the file.
@@ -82,6 +84,7 @@ pub(super) fn logs(artifact: &Artifact, sample: &Sample<'_>, is_document: bool) 
     for (log, path) in &mut logs {
         log.paths = Arc::clone(&paths);
         log.file = path.as_ref().map(|path| beside(artifact, &path[shared..]));
+        log.path.clone_from(path);
         log.look(sample.bytes);
     }
     if let Some((first, _)) = logs.first_mut() {
@@ -123,6 +126,7 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
             Clock::Unknown
         },
         file: None,
+        path: None,
         paths: Arc::default(),
         beyond: Lines::default(),
         name,
@@ -216,6 +220,7 @@ pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
         is_reversed: false,
         clock: Clock::Unknown,
         file: None,
+        path: None,
         paths: Arc::default(),
         beyond: Lines::default(),
         name: String::new(),

@@ -58,8 +58,6 @@ pub struct Fold<'s> {
     /// Nodes that lines name beside the one the path does.
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
-    /// Whether only some of the log's lines are here, so that what is not may still have been.
-    is_excerpt: bool,
     contexts: Contexts,
     /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
     /// line names, the signal, and their place.
@@ -93,7 +91,6 @@ impl<'s> Fold<'s> {
             tally,
             others: BTreeMap::new(),
             format: source.format,
-            is_excerpt: source.is_excerpt,
             contexts: Contexts::new(rules.signals),
             stamped: None,
             before_block: None,
@@ -206,7 +203,8 @@ impl<'s> Fold<'s> {
         if scan.records > 0 {
             seen.note_kept(self.format);
         }
-        if self.is_excerpt {
+        // Where only some of a log's lines are here, what is not may still have been.
+        if scanned.source.is_excerpt {
             seen.excerpt |= self.format.spec().counts_records;
         } else if self.format.spec().counts_records && main {
             seen.main = true;

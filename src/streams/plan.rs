@@ -20,6 +20,8 @@ pub struct Source {
     pub is_collected: bool,
     /// Whether only some of its lines are here.
     pub is_excerpt: bool,
+    /// Whether it is read whole before the log that it is a view of: so the order of its records is its own affair.
+    pub is_held: bool,
 }
 
 /// The pieces of one log file, oldest first.
@@ -78,11 +80,14 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
     let mut planned: Vec<Log> = Vec::new();
     let mut views: Vec<Log> = Vec::new();
     for (key, pieces) in logs {
-        let log = log(key, pieces);
-        if log.views.is_empty() {
-            planned.push(log);
-        } else {
-            views.push(log);
+        let (written, apart) = set_apart(pieces);
+        for pieces in [written, apart] {
+            let log = log(&key, pieces);
+            if !log.views.is_empty() {
+                views.push(log);
+            } else if log.main != Stream::default() || log.err != Stream::default() {
+                planned.push(log);
+            }
         }
     }
     for collected in take_collected(&mut planned) {
@@ -93,6 +98,22 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
     }
     planned.sort_by(|a, b| (&a.run, &a.node, &a.name).cmp(&(&b.run, &b.node, &b.name)));
     planned
+}
+
+/// Sets apart what somebody took from the very log beside which it lies: it has the place of a piece, and is none.
+fn set_apart(pieces: Vec<(Place, Source)>) -> (Vec<(Place, Source)>, Vec<(Place, Source)>) {
+    let is_whole = |(_, source): &&(Place, Source)| !source.is_excerpt;
+    let has_whole = pieces.iter().any(|piece| is_whole(&piece));
+    let written = pieces.iter().filter(|(_, source)| !source.is_collected);
+    let written: BTreeSet<_> = written
+        .map(|(place, _)| (place.role, place.piece))
+        .collect();
+    let is_apart = |(place, source): &(Place, Source)| {
+        let repeats = written.contains(&(place.role, place.piece));
+        source.is_collected && (repeats || source.is_excerpt && has_whole)
+    };
+    let (apart, written) = pieces.into_iter().partition(is_apart);
+    (written, apart)
 }
 
 /// Takes out what was collected of nodes whose log of the same format is here as it was written: whatever it was taken with, it
@@ -157,10 +178,15 @@ fn place_views(planned: &mut Vec<Log>, mut exported: Log) {
             && may_be_one(program(&log.name), of)
     };
     let of_node = planned.iter_mut().filter(is_of);
-    // A log that says whose it is comes first, and the server's before others.
+    // The log of that name comes first, then one that says whose it is, and the server's before others.
     let best = of_node.min_by_key(|log| {
-        let writer = program(&log.name);
-        (writer != of, writer != Some(Program::Server))
+        let fit = match program(&log.name) {
+            Some(writer) if writer == of.unwrap_or(Program::Server) => 0,
+            None if !Place::is_excerpt_name(&log.name) => 1,
+            Some(_) => 2,
+            None => 3,
+        };
+        (log.name != exported.name, fit)
     });
     if let Some(log) = best {
         log.views.append(&mut exported.views);
@@ -194,7 +220,7 @@ fn may_be_one(a: Option<Program>, b: Option<Program>) -> bool {
     a == b || a.is_none() || b.is_none()
 }
 
-fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
+fn log(key: &Key, mut pieces: Vec<(Place, Source)>) -> Log {
     // The file being written is the youngest.
     pieces.sort_by_key(|(place, source)| (place.piece.is_none(), place.piece, source.artifact));
     let of = |role| Stream {
@@ -206,9 +232,9 @@ fn log(key: Key, mut pieces: Vec<(Place, Source)>) -> Log {
     };
     let (main, err, views) = (of(Role::Main), of(Role::Err), of(Role::View).pieces);
     Log {
-        run: key.run,
-        node: key.node,
-        name: key.name,
+        run: key.run.clone(),
+        node: key.node.clone(),
+        name: key.name.clone(),
         main,
         err,
         views,
@@ -238,6 +264,7 @@ mod tests {
             coarse: false,
             is_collected: false,
             is_excerpt: false,
+            is_held: false,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -264,6 +291,7 @@ mod tests {
             coarse: false,
             is_collected: false,
             is_excerpt: false,
+            is_held: false,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),
@@ -293,6 +321,7 @@ mod tests {
             coarse: false,
             is_collected,
             is_excerpt: false,
+            is_held: false,
         };
         let (server, keeper) = ("clickhouse-server", "clickhouse-keeper");
         // What is written, what is collected or exported beside it, and the number of logs.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fold, Views};
+use super::{Fold, Source, Views};
 use crate::intake::Block;
 use crate::scan::{Entry, Scan};
 use crate::time::{SECOND, Timestamp};
@@ -26,6 +26,8 @@ const SLACK: i64 = 10 * SECOND;
 pub struct Scanned {
     /// The index of the artifact.
     pub artifact: u32,
+    /// The log that it is of.
+    pub source: Source,
     /// The bytes.
     pub block: Block,
     /// The number of the block's first line, from 1.
@@ -138,6 +140,9 @@ impl Twins {
             self.err_from = scanned.scan.span.map(|(first, _)| first);
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
+            if let Some(views) = &mut self.views {
+                views.in_err(scanned, entry);
+            }
             if !entry.level.may_be_in_err_log() {
                 if self.is_more(scanned, entry) {
                     fold.single(scanned, entry, false);

@@ -32,7 +32,49 @@ type Key = (Timestamp, u64, u64);
 #[derive(Debug, Default)]
 struct Known {
     counted: u32,
-    seen: Vec<(u32, u32)>,
+    in_main: u32,
+    in_err: u32,
+    seen: Vec<((u32, usize), u32)>,
+}
+
+impl Known {
+    /// How often a view may have it without one more: an excerpt may be taken from the log and its err.log.
+    fn expected(&self, of: &Scanned) -> u32 {
+        if of.source.is_collected {
+            self.counted.max(self.in_main + self.in_err)
+        } else {
+            self.counted
+        }
+    }
+}
+
+/// A block of a view whose entries wait, in the order of their stamps: who searches several files has their records one
+/// file after the other.
+#[derive(Debug)]
+struct Waiting {
+    scanned: Arc<Scanned>,
+    order: Vec<u32>,
+    /// How many of them were counted.
+    done: usize,
+}
+
+impl Waiting {
+    fn new(scanned: &Arc<Scanned>) -> Self {
+        let count = u32::try_from(scanned.scan.entries.len()).unwrap_or(u32::MAX);
+        let mut order: Vec<u32> = (0..count).collect();
+        order.sort_by_key(|at| scanned.scan.entries[*at as usize].time);
+        Self {
+            scanned: Arc::clone(scanned),
+            order,
+            done: 0,
+        }
+    }
+
+    /// The next entry.
+    fn next(&self) -> Option<&Entry> {
+        let at = *self.order.get(self.done)?;
+        self.scanned.scan.entries.get(at as usize)
+    }
 }
 
 /// The state of matching a log with its views.
@@ -43,8 +85,8 @@ pub struct Views {
     known: FxHashMap<Key, Known>,
     /// The keys in the order in which they came, for forgetting.
     order: VecDeque<Key>,
-    /// Blocks of views whose entries from an index on wait.
-    waiting: VecDeque<(Arc<Scanned>, usize)>,
+    /// Blocks of views that wait.
+    waiting: Vec<Waiting>,
     /// How far the sources were read: the latest first stamp of a block.
     now: Option<Timestamp>,
 }
@@ -56,7 +98,7 @@ impl Views {
             coarse,
             known: FxHashMap::default(),
             order: VecDeque::new(),
-            waiting: VecDeque::new(),
+            waiting: Vec::new(),
             now: None,
         }
     }
@@ -84,23 +126,29 @@ impl Views {
     /// Notes that a record of the log was counted.
     pub(super) fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
         let key = self.key(scanned, entry);
-        self.known(key).counted += 1;
+        let known = self.known(key);
+        known.counted += 1;
+        known.in_main += 1;
+    }
+
+    /// Notes that the err.log has a record.
+    pub(super) fn in_err(&mut self, scanned: &Scanned, entry: &Entry) {
+        let key = self.key(scanned, entry);
+        self.known(key).in_err += 1;
     }
 
     /// Whether a record of another source is one more than was counted; it counts then.
     pub(super) fn is_more(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
         let key = self.key(scanned, entry);
         let known = self.known(key);
-        let of_source = known
-            .seen
-            .iter()
-            .position(|(of, _)| *of == scanned.artifact);
+        let source = (scanned.artifact, scanned.source.stream);
+        let of_source = known.seen.iter().position(|(of, _)| *of == source);
         let at = of_source.unwrap_or_else(|| {
-            known.seen.push((scanned.artifact, 0));
+            known.seen.push((source, 0));
             known.seen.len() - 1
         });
         known.seen[at].1 += 1;
-        let is_more = known.seen[at].1 > known.counted;
+        let is_more = known.seen[at].1 > known.expected(scanned);
         known.counted += u32::from(is_more);
         is_more
     }
@@ -113,24 +161,24 @@ impl Views {
     /// Takes the next block of a view.
     pub(super) fn view(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
         fold.view_block(scanned);
-        self.waiting.push_back((Arc::clone(scanned), 0));
-        self.reach(scanned);
+        self.waiting.push(Waiting::new(scanned));
+        if !scanned.source.is_held {
+            self.reach(scanned);
+        }
         self.settle(fold);
     }
 
     /// Counts what has waited long enough, and forgets what is past.
     pub(super) fn settle(&mut self, fold: &mut Fold<'_>) {
         let Some(now) = self.now else { return };
-        while let Some((scanned, from)) = self.waiting.pop_front() {
-            let waits = |entry: &Entry| entry.time.is_some_and(|time| time.0 + WAIT >= now.0);
-            let until = scanned.scan.entries[from..]
-                .iter()
-                .position(waits)
-                .map_or(scanned.scan.entries.len(), |at| from + at);
-            self.count(&scanned, from, until, fold);
-            if until < scanned.scan.entries.len() {
-                self.waiting.push_front((scanned, until));
-                break;
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            let is_held = waiting.scanned.source.is_held;
+            let waits = |entry: &Entry| entry.time.map_or(is_held, |at| at.0 + WAIT >= now.0);
+            while waiting.next().is_some_and(|entry| !waits(entry)) {
+                self.count(&mut waiting, fold);
+            }
+            if waiting.next().is_some() {
+                self.waiting.push(waiting);
             }
         }
         while let Some(key) = self.order.front().filter(|key| key.0.0 + MEMORY < now.0) {
@@ -141,17 +189,20 @@ impl Views {
 
     /// All sources have ended: what still waits counts.
     pub(super) fn finish(mut self, fold: &mut Fold<'_>) {
-        for (scanned, from) in std::mem::take(&mut self.waiting) {
-            let all = scanned.scan.entries.len();
-            self.count(&scanned, from, all, fold);
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            while waiting.next().is_some() {
+                self.count(&mut waiting, fold);
+            }
         }
     }
 
-    fn count(&mut self, scanned: &Arc<Scanned>, from: usize, until: usize, fold: &mut Fold<'_>) {
-        for entry in &scanned.scan.entries[from..until] {
-            if self.is_more(scanned, entry) {
-                fold.single(scanned, entry, false);
-            }
+    /// Counts the next entry of a block if it is one more than was counted.
+    fn count(&mut self, waiting: &mut Waiting, fold: &mut Fold<'_>) {
+        if let Some(entry) = waiting.next()
+            && self.is_more(&waiting.scanned, entry)
+        {
+            fold.single(&waiting.scanned, entry, false);
         }
+        waiting.done += 1;
     }
 }

@@ -1,5 +1,7 @@
 //! Copies of a log, and files that only quote one, add nothing to a count. Every expected value is counted by hand.
 
+use casdiag::report::model::NotObservable;
+
 use crate::counting::refused;
 use crate::product::{self, Folder, count, total};
 
@@ -172,4 +174,145 @@ fn what_is_no_excerpt_of_a_log_that_is_here_counts() {
             "{excerpt}"
         );
     }
+}
+
+/// Each line behind a prefix, as `grep` prints it.
+fn behind(prefix: &str, text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.map(|line| format!("{prefix}{line}")).collect()
+}
+
+#[test]
+fn what_grep_puts_before_a_line_makes_no_second_record_of_it() {
+    let other = refused("10:00:30.000000", "n2");
+    for (excerpt, prefix) in [
+        // -H, -Hn, -r, whole paths, -n.
+        ("n1/errors.txt", "clickhouse-server.log:"),
+        ("n1/errors.txt", "clickhouse-server.log:12:"),
+        ("n1/errors.txt", "./clickhouse-server.log:"),
+        (
+            "n1/errors.txt",
+            "/var/log/clickhouse-server/clickhouse-server.log:",
+        ),
+        ("n1/errors.txt", "/home/u/case/n1/clickhouse-server.log:7:"),
+        ("n1/errors.txt", "12:"),
+        // In a file that is called like a log, from the folders above and beside.
+        ("n1/errors.log", "clickhouse-server.log:"),
+        ("errors.txt", "n1/clickhouse-server.log:"),
+        ("errors.txt", "./n1/clickhouse-server.log:"),
+        ("errors.txt", "/home/u/case/n1/clickhouse-server.log:7:"),
+        ("n2/errors.txt", "../n1/clickhouse-server.log:"),
+        ("notes/errors.txt", "../n1/clickhouse-server.log:"),
+        ("notes/errors.txt", "n1/clickhouse-server.log:"),
+    ] {
+        let folder = Folder::with("n1/clickhouse-server.log", three());
+        folder.put("n2/clickhouse-server.log", refused("10:00:10.000000", "n1"));
+        for (text, refusals) in [(three(), 3), (format!("{}{other}", three()), 4)] {
+            folder.put(excerpt, behind(prefix, &text));
+            let report = folder.report();
+            let what = format!("{excerpt}: {prefix}");
+            assert_eq!(count(&report, "relink-refused", "n1"), refusals, "{what}");
+            assert_eq!(count(&report, "relink-refused", "n2"), 1, "{what}");
+            assert_eq!(report.records.total, refusals + 1, "{what}");
+            let partly = |gap: &NotObservable| gap.why.contains("only some lines");
+            assert!(!report.not_observable.iter().any(partly), "{what}");
+            let excerpt = product::input(&report, excerpt);
+            let problems = product::problems(excerpt);
+            assert_eq!(problems, [("further-view", None)], "{what}");
+            let detail = &excerpt.problems[0].detail;
+            assert!(detail.contains("n1/clickhouse-server.log"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_grep_finds_in_all_logs_below_a_folder_counts_once() {
+    let (first, second) = (three(), refused("10:00:10.000000", "n1"));
+    let folder = Folder::with("n1/clickhouse-server.log", &first);
+    folder.put("n1/clickhouse-server.err.log", &first);
+    folder.put("n2/clickhouse-server.log", &second);
+    let found = [
+        behind("n1/clickhouse-server.err.log:7:", &first),
+        behind("n1/clickhouse-server.log:9:", &first),
+        behind("n2/clickhouse-server.log:1:", &second),
+    ];
+    folder.put("errors.txt", found.concat());
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "n1"), 3);
+    assert_eq!(count(&report, "relink-refused", "n2"), 1);
+    assert_eq!(report.records.total, 4);
+    let excerpt = product::input(&report, "errors.txt");
+    assert_eq!(product::problems(excerpt), [("further-view", None)]);
+    let detail = &excerpt.problems[0].detail;
+    assert!(detail.contains("n1/clickhouse-server.log"), "{detail}");
+    assert!(detail.contains("n2/clickhouse-server.log"), "{detail}");
+}
+
+/// Three refusals, an hour apart.
+fn hourly() -> [String; 3] {
+    ["10:00:00", "11:00:00", "12:00:00"].map(|at| refused(&format!("{at}.000000"), "n2"))
+}
+
+#[test]
+fn an_excerpt_of_a_log_and_its_err_log_may_hold_each_record_twice() {
+    let found = hourly().concat();
+    let log = refused("09:00:00.000000", "n2") + &found;
+    // `grep -h ... *.log`: what the err.log has, then what the log has. A third time is once more than both have it.
+    for (times, refusals) in [(1, 4), (2, 4), (3, 7)] {
+        let folder = Folder::with("n1/clickhouse-server.log", &log);
+        folder.put("n1/clickhouse-server.err.log", &log);
+        folder.put("n1/errors.txt", found.repeat(times));
+        let report = folder.report();
+        assert_eq!(report.records.total, refusals, "{times} times");
+    }
+}
+
+#[test]
+fn an_excerpt_of_pieces_is_in_the_order_of_their_names() {
+    let [first, second, third] = hourly();
+    let folder = Folder::with("n1/clickhouse-server.log", &third);
+    folder.put("n1/clickhouse-server.log.0", format!("{first}{second}"));
+    folder.put("n1/errors.txt", format!("{third}{first}{second}"));
+    assert_eq!(folder.report().records.total, 3);
+}
+
+#[test]
+fn an_excerpt_of_a_log_is_a_view_of_the_err_log_that_is_left() {
+    let traced: String = hourly().map(|it| it + "0. DB::f() @ 0x1\n").concat();
+    let folder = Folder::with("n1/clickhouse-server.err.log", traced);
+    let found = behind("clickhouse-server.log:", &hourly().concat());
+    folder.put("n1/errors.txt", found);
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "n1"), 3);
+    assert_eq!(report.records.total, 3);
+    // The log itself is not here: what it alone would hold cannot be seen.
+    let mut unseen = report.findings.iter().flat_map(|it| &it.not_observable);
+    assert!(unseen.any(|it| it.signal == "relink-finished" && it.why.contains("only its err.log")));
+}
+
+#[test]
+fn an_excerpt_is_taken_from_the_log_and_not_from_another_excerpt() {
+    let all = three();
+    let lines: Vec<&str> = all.split_inclusive('\n').collect();
+    let folder = Folder::with("n1/clickhouse-server.log", &all);
+    folder.put("n1/errors.log", lines[1]);
+    folder.put("n1/grep.out", &all);
+    let report = folder.report();
+    // Three, and the one of the file that is called like a log.
+    assert_eq!(report.records.total, 4);
+    let excerpt = product::input(&report, "grep.out");
+    assert!(
+        excerpt.problems[0]
+            .detail
+            .contains("n1/clickhouse-server.log")
+    );
+}
+
+#[test]
+fn what_is_called_as_its_log_and_has_another_ending_is_no_piece() {
+    let all = three();
+    let rest: String = all.split_inclusive('\n').skip(1).collect();
+    let folder = Folder::with("n1/clickhouse-server.log", &all);
+    folder.put("n1/clickhouse-server.txt", &rest);
+    assert_eq!(folder.report().records.total, 3);
 }
