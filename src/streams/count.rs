@@ -182,7 +182,12 @@ fn shown(line: &[u8], bytes_max: usize) -> String {
             end -= 1;
         }
     }
-    let mut text = String::from_utf8_lossy(&line[..end]).into_owned();
+    // To find a text sound costs a fraction of repairing it, and most are.
+    let shown = &line[..end];
+    let mut text = match std::str::from_utf8(shown) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(shown).into_owned(),
+    };
     if end < line.len() {
         text.push('…');
     }
