@@ -6,6 +6,10 @@ use crate::intake::{Place, Role};
 use crate::parsers::Format;
 
 /// One artifact of a recognised format.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about how a file came to be"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
     /// The index of the artifact.
@@ -66,7 +70,7 @@ struct Key {
 
 /// Joins the placed sources into logs, ordered by run, node and name.
 pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
-    let mut logs: BTreeMap<Key, Vec<(Place, Source)>> = BTreeMap::new();
+    let mut logs: BTreeMap<Key, Pieces> = BTreeMap::new();
     for (place, source) in placed {
         let (run, node, name) = (place.run.clone(), place.node.clone(), place.log.clone());
         let key = Key {
@@ -100,8 +104,11 @@ pub fn plan(placed: impl IntoIterator<Item = (Place, Source)>) -> Vec<Log> {
     planned
 }
 
+/// Files of one log, with their places.
+type Pieces = Vec<(Place, Source)>;
+
 /// Sets apart what somebody took from the very log beside which it lies: it has the place of a piece, and is none.
-fn set_apart(pieces: Vec<(Place, Source)>) -> (Vec<(Place, Source)>, Vec<(Place, Source)>) {
+fn set_apart(pieces: Pieces) -> (Pieces, Pieces) {
     let is_whole = |(_, source): &&(Place, Source)| !source.is_excerpt;
     let has_whole = pieces.iter().any(|piece| is_whole(&piece));
     let written = pieces.iter().filter(|(_, source)| !source.is_collected);
@@ -220,7 +227,7 @@ fn may_be_one(a: Option<Program>, b: Option<Program>) -> bool {
     a == b || a.is_none() || b.is_none()
 }
 
-fn log(key: &Key, mut pieces: Vec<(Place, Source)>) -> Log {
+fn log(key: &Key, mut pieces: Pieces) -> Log {
     // The file being written is the youngest.
     pieces.sort_by_key(|(place, source)| (place.piece.is_none(), place.piece, source.artifact));
     let of = |role| Stream {
