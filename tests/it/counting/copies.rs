@@ -179,7 +179,7 @@ fn what_is_no_excerpt_of_a_log_that_is_here_counts() {
 /// Each line behind a prefix, as `grep` prints it.
 fn behind(prefix: &str, text: &str) -> String {
     let lines = text.split_inclusive('\n');
-    lines.map(|line| format!("{prefix}{line}")).collect()
+    lines.flat_map(|line| [prefix, line]).collect()
 }
 
 #[test]
