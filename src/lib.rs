@@ -7,6 +7,8 @@ pub mod vocab;
 
 pub mod profile;
 
+pub mod search;
+
 pub mod time;
 
 pub mod record;

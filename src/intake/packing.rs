@@ -95,7 +95,7 @@ impl Encoding {
 }
 
 /// How much is unpacked at once.
-pub(super) const SIP: usize = 4 * 1024;
+pub(super) const SIP: usize = 16 * 1024;
 
 /// An unpacker that is asked for little at a time: it gives nothing of the stretch in which it finds a fault.
 struct Sips(Box<dyn Read + Send>);
@@ -123,7 +123,7 @@ impl Inflated {
     /// How far back a deflated text may refer, as a power of two: as far as any.
     const WINDOW_BITS: u8 = 15;
     /// How much is unpacked at once: each time the window is copied, and bounds are looked at.
-    const GULP: usize = 64 * 1024;
+    const GULP: usize = 256 * 1024;
 
     fn gzip(packed: Packed) -> Self {
         Self {

@@ -56,7 +56,7 @@ fn with_signal(
     }
     let own = base.families.of(code, message.as_bytes());
     let is_told_by_text = |family: &u16| {
-        let family = base.families.all.get(usize::from(*family));
+        let family = base.families.all().get(usize::from(*family));
         family.is_some_and(|family| !family.contains.is_empty())
     };
     let templates = signal.templates.iter();

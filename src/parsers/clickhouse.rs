@@ -14,7 +14,8 @@
 
 use super::{Spec, sample_lines};
 use crate::record::Record;
-use crate::time::{Timestamp, WORD, first, is_between, repeated, short_number, word, zeros};
+use crate::search::{WORD, first, is_between, places, short_number, word};
+use crate::time::Timestamp;
 use crate::vocab::Level;
 
 /// The text log of servers and keepers.
@@ -37,7 +38,7 @@ const LOWEST: &[u8; 30] = b"0000.00.00 00:00:00.000000 [ 0";
 const HIGHEST: &[u8; 30] = b"9999.19.39 29:59:69.999999 [ 9";
 
 /// Whether a line starts a record: a stamp in its fixed place, then ` [ ` and a number.
-#[inline]
+#[inline(always)]
 pub(super) fn is_head(line: &[u8]) -> bool {
     let Some(head) = line.first_chunk::<30>() else {
         return false;
@@ -166,9 +167,8 @@ fn colon(input: Bytes<'_>) -> Option<usize> {
     for from in [0, WORD] {
         let bytes = input.get(from..)?.first_chunk::<{ WORD + 1 }>();
         let Some(bytes) = bytes else { break };
-        let differs = (u128::from_le_bytes(word(bytes, 0)) ^ repeated(b':'))
-            | (u128::from_le_bytes(word(bytes, 1)) ^ repeated(b' '));
-        if let Some(at) = first(zeros(differs)) {
+        let here = places(word(bytes, 0), b':') & places(word(bytes, 1), b' ');
+        if let Some(at) = first(here) {
             return Some(from + at);
         }
     }

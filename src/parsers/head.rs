@@ -1,8 +1,7 @@
 //! Pieces of heads that several formats share: words, brackets, levels, labels of threads, the shape of a stamp.
 
-use crate::time::{
-    Timestamp, WORD, first, is_between, repeated, short_number, word as chunk, zeros,
-};
+use crate::search::{WORD, first, is_between, places, short_number, word as chunk};
+use crate::time::Timestamp;
 use crate::vocab::Level;
 
 /// The line that a text begins with: what decides whether it is a head must stand on it.
@@ -23,10 +22,7 @@ pub(super) fn word(text: &[u8]) -> (&[u8], &[u8]) {
 #[inline]
 pub(super) fn up_to_blank(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = match text.first_chunk::<WORD>() {
-        Some(bytes) => {
-            let bytes = u128::from_le_bytes(*bytes);
-            first(zeros(bytes ^ repeated(b' ')) | zeros(bytes ^ repeated(b'\n')))
-        }
+        Some(bytes) => first(places(*bytes, b' ') | places(*bytes, b'\n')),
         None => text.iter().position(|byte| matches!(byte, b' ' | b'\n')),
     }?;
     (text[at] == b' ').then(|| (&text[..at], &text[at + 1..]))

@@ -3,7 +3,7 @@
 //!
 //! A line that is cut or broken gives the members before the fault, and [`Members::is_whole`] says so.
 
-use crate::time::{WORD, first, repeated, zeros};
+use crate::search::{WORD, first, places};
 
 /// The value of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +93,7 @@ fn key(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let Some([b'"', bytes @ ..]) = input.first_chunk::<{ 1 + WORD }>() else {
         return text(input);
     };
-    let bytes = u128::from_le_bytes(*bytes);
-    let either = zeros(bytes ^ repeated(b'"')) | zeros(bytes ^ repeated(b'\\'));
+    let either = places(*bytes, b'"') | places(*bytes, b'\\');
     match first(either).map(|at| input[1..].split_at(at)) {
         Some((name, [b'"', rest @ ..])) => Some((name, rest)),
         _ => text(input),

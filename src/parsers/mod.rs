@@ -88,9 +88,12 @@ impl Format {
     }
 
     /// Whether a line starts a record. `line` begins at the first byte of a line and may reach beyond it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "asked for every line: a call would cost more than the answer"
+    )]
+    #[inline(always)]
     pub fn is_head(self, line: &[u8]) -> bool {
-        // Asked for every line of the largest logs: a call through a pointer would cost more than the answer.
         if std::ptr::eq(self.0, &raw const clickhouse::SPEC) {
             return clickhouse::is_head(line);
         }

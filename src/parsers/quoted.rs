@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, packed};
 use memchr::memmem::Finder;
 
 use super::exception::Exception;
 use crate::record::Record;
+use crate::search::Literals;
 
 /// What servers write in front of the text of a query or of its data.
 ///
@@ -42,19 +42,18 @@ const MARKS: [&str; 11] = [
 pub(super) static IN_QUERY: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new("(in query: "));
 
-/// Finds the first of them with vector instructions: it is asked for every record that holds the text of a signal.
-static PACKED: LazyLock<Option<packed::Searcher>> =
-    LazyLock::new(|| packed::Config::new().builder().extend(MARKS).build());
-
-/// The same for machines that lack them.
-static PLAIN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+/// Finds them: it is asked for every record that holds the text of a signal.
+static SEARCH: LazyLock<Literals> = LazyLock::new(|| Literals::new(&MARKS.map(str::as_bytes)));
 
 /// Where the first of the marks ends in a text.
 fn first_mark(text: &[u8]) -> Option<usize> {
-    match &*PACKED {
-        Some(searcher) => searcher.find(text).map(|it| it.end()),
-        None => PLAIN.as_ref()?.find(text).map(|it| it.end()),
-    }
+    let mut first: Option<(usize, usize)> = None;
+    SEARCH.find(text, text.len(), |mark, at| {
+        if first.is_none_or(|(_, before)| at < before) {
+            first = Some((mark, at));
+        }
+    });
+    first.map(|(mark, at)| at + MARKS[mark].len())
 }
 
 /// Where in the message of a record a query or its data begin, if they do.

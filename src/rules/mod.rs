@@ -43,8 +43,9 @@ pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::parsers::Format;
 use crate::scan::Families;
+use crate::search::Literal;
+use crate::signals::SignalSet;
 use crate::signals::tally::{AwaitedSide, Counter, NodeTally, PairedSide, StallWatch, Uses};
-use crate::signals::{Literal, SignalSet};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.

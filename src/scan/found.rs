@@ -2,7 +2,7 @@
 
 use super::{GrepCounts, Problem};
 use crate::record::Record;
-use crate::signals::{FIELDS_MAX, Span};
+use crate::signals::Span;
 use crate::time::{DAY, Timestamp};
 use crate::vocab::Level;
 
@@ -37,6 +37,8 @@ pub struct Scan {
     pub entries: Vec<Entry>,
     /// What was found in them; entries point into it.
     pub occurrences: Vec<Occurrence>,
+    /// The fields of all occurrences as spans of the block; occurrences point into it.
+    pub spans: Vec<Span>,
     /// Codes mentioned further in; entries point into it.
     pub nested: Vec<u32>,
     /// What stands beside the entries with a signal that have no stamp, in order.
@@ -104,11 +106,20 @@ pub struct Neighbors {
 pub struct Occurrence {
     /// The index of the signal.
     pub signal: u16,
-    /// Its fields as spans of the block.
-    pub fields: [Span; FIELDS_MAX],
+    /// Its fields, in [`Scan::spans`].
+    pub fields: (u32, u32),
 }
 
 impl Scan {
+    /// The fields of an occurrence as spans of the block, in the order of its signal's.
+    #[inline]
+    pub fn fields_of(&self, occurrence: &Occurrence) -> &[Span] {
+        let (from, to) = occurrence.fields;
+        self.spans
+            .get(from as usize..to as usize)
+            .unwrap_or_default()
+    }
+
     /// Notes whether a record's stamp names its zone.
     pub(super) fn see_zone(&mut self, record: &Record<'_>) {
         if record.time.is_some() {

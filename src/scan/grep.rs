@@ -1,7 +1,8 @@
 //! What a plain search for a signal's text would count, split by why its lines are or are not the signal.
 
 use crate::record::Record;
-use crate::signals::{Hits, Literal, SignalSet};
+use crate::search::Literal;
+use crate::signals::{Hits, SignalSet};
 
 /// The literals of one signal.
 #[derive(Debug)]

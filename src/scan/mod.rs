@@ -3,12 +3,14 @@
 //! A block is scanned alone and in any order with others; whatever needs an order (joining pieces, matching the err.log,
 //! sequences) is left to `streams`. Text stays in the block and is pointed to.
 
+mod families;
 mod found;
 mod given;
 mod grep;
 mod problems;
 mod suspects;
 
+pub use families::{Families, Family};
 pub use found::{Entry, Neighbors, Occurrence, Scan};
 pub use grep::{Grep, GrepCounts};
 pub use problems::{Problem, ProblemKind};
@@ -17,7 +19,8 @@ pub use suspects::{GAP, gap};
 use crate::parsers::{Format, exception};
 use crate::profile::Profile;
 use crate::record::{Origin, Record, offset_in};
-use crate::signals::{FIELDS_MAX, Hits, Literal, SignalSet, Span, Subject};
+use crate::search::LineEnds;
+use crate::signals::{Hits, SignalSet, Span, Subject};
 use crate::time::{DAY, Period, Timestamp};
 use crate::vocab::Level;
 use problems::Problems;
@@ -36,37 +39,6 @@ pub struct Scanner<'s> {
     pub grep: Option<&'s Grep>,
     /// What matching costs, where that is asked for.
     pub profile: Option<&'s Profile>,
-}
-
-/// How codes are split by message text.
-#[derive(Debug, Default)]
-pub struct Families {
-    /// All families, in the order in which they are tried.
-    pub all: Vec<Family>,
-}
-
-/// One family of a code.
-#[derive(Debug)]
-pub struct Family {
-    /// The code it splits.
-    pub code: u32,
-    /// Its id.
-    pub id: String,
-    /// Any of these on the head's line makes a record one of the family; none means the rest.
-    pub contains: Vec<Literal>,
-}
-
-impl Families {
-    /// The index of the family of a record with `code`.
-    pub fn of(&self, code: u32, message: &[u8]) -> Option<u16> {
-        let fits = |family: &Family| {
-            family.contains.is_empty() || family.contains.iter().any(|text| text.is_in(message))
-        };
-        self.all
-            .iter()
-            .position(|family| family.code == code && fits(family))
-            .and_then(|at| u16::try_from(at).ok())
-    }
 }
 
 /// What is known of a block before it is scanned.
@@ -147,6 +119,8 @@ struct Pass<'s, 'b> {
     further: Vec<(usize, usize)>,
     suspects: Suspects,
     problems: Problems,
+    /// Whether the bytes are known to be ASCII without a NUL.
+    is_plain: bool,
     query: OpenQuery,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
@@ -174,7 +148,8 @@ impl<'s, 'b> Pass<'s, 'b> {
             hits: Hits::default(),
             further: Vec::new(),
             suspects: Suspects::default(),
-            problems: Problems::of(bytes),
+            problems: Problems::default(),
+            is_plain: false,
             query: OpenQuery::default(),
             days: 0,
             before: None,
@@ -188,8 +163,10 @@ impl<'s, 'b> Pass<'s, 'b> {
             format, continues, ..
         } = self.context;
         let bytes = self.bytes;
+        let mut ends = LineEnds::new(bytes);
         let mut head: Option<Head> = None;
         let mut line_at = 0;
+        let mut number = 0;
         loop {
             let line = &bytes[line_at..];
             let nuls = leading_nuls(line);
@@ -198,22 +175,25 @@ impl<'s, 'b> Pass<'s, 'b> {
             if (next || line.is_empty())
                 && let Some(head) = head.take()
             {
+                self.scan.lines = number;
                 self.record(head, line_at);
             }
             if line.is_empty() {
+                self.scan.lines = number;
+                self.is_plain = ends.is_plain();
                 return;
             }
-            let end = memchr::memchr(b'\n', line).map_or(bytes.len(), |at| line_at + at + 1);
+            let end = ends.next().map_or(bytes.len(), |at| at + 1);
             if next {
-                head = Some(Head::new(line_at + nuls, end, self.scan.lines));
+                head = Some(Head::new(line_at + nuls, end, number));
                 self.further.clear();
             } else {
                 self.go_on(line_at, end, head.is_none() && !continues);
             }
             if ends_in_cr(&bytes[line_at..end]) {
-                self.problems.note(ProblemKind::CrLf, self.scan.lines);
+                self.problems.note(ProblemKind::CrLf, number);
             }
-            self.scan.lines += 1;
+            number += 1;
             line_at = end;
         }
     }
@@ -368,16 +348,18 @@ impl<'s, 'b> Pass<'s, 'b> {
         let message_at = start + record.message_at(&self.bytes[start..end]);
         let from = scan.occurrences.len();
         for hit in &self.hits.found {
-            let mut fields = hit.fields;
+            let fields_from = scan.spans.len();
             let named = self.scanner.signals.signal(hit.signal).fields.len();
-            for span in &mut fields[..named.min(FIELDS_MAX)] {
-                if !span.is_empty() {
-                    *span = shifted(*span, message_at);
-                }
+            for &span in hit.fields.iter().take(named) {
+                scan.spans.push(if span.is_empty() {
+                    span
+                } else {
+                    shifted(span, message_at)
+                });
             }
             scan.occurrences.push(Occurrence {
                 signal: hit.signal,
-                fields,
+                fields: (to_u32(fields_from), to_u32(scan.spans.len())),
             });
         }
         let index = to_u32(scan.entries.len());
@@ -421,7 +403,8 @@ impl<'s, 'b> Pass<'s, 'b> {
         if self.context.continues {
             self.problems.note(ProblemKind::RecordTooLong, 0);
         }
-        self.scan.problems = std::mem::take(&mut self.problems).into_list();
+        self.scan.problems =
+            std::mem::take(&mut self.problems).into_list(self.bytes, self.is_plain);
         if let Some(origin) = self.context.origin {
             self.place_in_file(origin);
         }

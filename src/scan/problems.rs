@@ -71,8 +71,8 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Looks for what can be told without reading records.
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    /// What can be told of bytes without reading records.
+    fn of(bytes: &[u8]) -> Self {
         let mut problems = Self::default();
         if simdutf8::basic::from_utf8(bytes).is_err() {
             problems.lines(bytes, ProblemKind::InvalidUtf8, |line| {
@@ -106,7 +106,13 @@ impl Problems {
         }
     }
 
-    pub(super) fn into_list(self) -> Vec<Problem> {
-        self.list
+    /// All of them. `is_plain`: whether the bytes are known to be ASCII without a NUL.
+    pub(super) fn into_list(self, bytes: &[u8], is_plain: bool) -> Vec<Problem> {
+        if is_plain {
+            return self.list;
+        }
+        let mut list = Self::of(bytes).list;
+        list.extend(self.list);
+        list
     }
 }

@@ -1,23 +1,20 @@
 //! All signals against one record: one pass over the message with SIMD automata, holes cut only on a hit.
 //!
-//! A record's level, the family of its logger and its code say which signals it may be. The literals of those are in
-//! automata of at most [`LITERALS_MAX`] literals: a larger one falls off its packed search and costs several times as
-//! much. They are built when the first such record comes.
+//! A record's level, the family of its logger and its code say which signals it may be. The literals of those are searched for
+//! together, at most [`Literals::MAX`] at once: with more, too many places look like one. They are prepared when the first such
+//! record comes.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::literals::Literals;
 use super::signal::family;
 use super::{At, Signal, Span, Template};
 use crate::parsers::exception::Exception;
 use crate::parsers::{Format, without_query};
 use crate::profile::{Cost, Profile};
 use crate::record::Record;
+use crate::search::Literals;
 use crate::vocab::Level;
-
-/// How many literals one packed automaton searches for: beyond these it reads half as many bytes at once.
-const LITERALS_MAX: usize = 32;
 
 /// How many fields a signal may have.
 pub(crate) const FIELDS_MAX: usize = 12;
@@ -37,8 +34,8 @@ struct LevelTable {
     other: OnceLock<Table>,
     /// By family that signals ask for, in order.
     families: Vec<(Vec<u8>, OnceLock<Table>)>,
-    /// The lengths of the families, as bits: most loggers have another.
-    lengths: u64,
+    /// Their ends, in order, and the place of each family among them.
+    ends: Vec<(u64, usize)>,
     keys: Vec<Key>,
     /// Signals of this level that need no text.
     textless: Vec<u16>,
@@ -184,7 +181,7 @@ impl SignalSet {
                 for group in groups {
                     group
                         .literals
-                        .find(subject.ahead, message.len(), |literal| {
+                        .find(subject.ahead, message.len(), |literal, _| {
                             candidates.extend_from_slice(&group.users[literal]);
                         });
                 }
@@ -210,13 +207,14 @@ impl SignalSet {
         }
     }
 
-    /// The automata for such a record.
+    /// What is searched for in such a record.
     fn groups<'t>(&self, level: &'t LevelTable, subject: &Subject<'_, '_>) -> &'t [Group] {
-        let family = family(subject.record.logger);
-        let table = level
-            .family(family)
-            .map_or(&level.other, |at| &level.families[at].1)
-            .get_or_init(|| Table::new(&self.signals, &level.keys, family));
+        let family = level.family(subject.record.logger);
+        let (family, table) = match family.map(|at| &level.families[at]) {
+            Some((family, table)) => (family.as_slice(), table),
+            None => (&b""[..], &level.other),
+        };
+        let table = table.get_or_init(|| Table::new(&self.signals, &level.keys, family));
         let coded = subject.exception.and_then(|exception| {
             let code = exception.code;
             let found = table.coded.binary_search_by_key(&code, |(known, _)| *known);
@@ -251,23 +249,24 @@ impl SignalSet {
         hits: &mut Hits,
         profile: Option<&Profile>,
     ) {
-        hits.candidates.sort_unstable();
-        hits.candidates.dedup();
-        for &signal in &table.textless {
-            if let Some(fields) = self.signal(signal).textless(subject) {
-                hits.found.push(Hit { signal, fields });
+        if hits.candidates.len() > 1 {
+            hits.candidates.sort_unstable();
+            hits.candidates.dedup();
+        }
+        for &index in &table.textless {
+            if let Some(fields) = self.signal(index).textless(subject) {
+                hits.found.push(Hit {
+                    signal: index,
+                    fields,
+                });
             }
         }
-        let mut at = 0;
-        while at < hits.candidates.len() {
-            let index = hits.candidates[at].0;
+        for templates in hits
+            .candidates
+            .chunk_by(|(one, _), (other, _)| one == other)
+        {
+            let index = templates[0].0;
             let signal = self.signal(index);
-            let same = hits.candidates[at..]
-                .iter()
-                .take_while(|(other, _)| *other == index)
-                .count();
-            let templates = &hits.candidates[at..at + same];
-            at += same;
             let mut fields = [Span::default(); FIELDS_MAX];
             let judged = Cost::of(
                 profile.and_then(|profile| profile.signals.get(usize::from(index))),
@@ -284,7 +283,9 @@ impl SignalSet {
                 Judged::Differs => {}
             }
         }
-        hits.found.sort_unstable_by_key(|hit| hit.signal);
+        if !table.textless.is_empty() {
+            hits.found.sort_unstable_by_key(|hit| hit.signal);
+        }
     }
 }
 
@@ -396,10 +397,15 @@ impl LevelTable {
             );
             families.extend(signal.families().into_iter().flatten());
         }
-        let bit = |family: &&[u8]| u32::try_from(family.len()).map_or(0, length_bit);
+        let mut ends: Vec<(u64, usize)> = families
+            .iter()
+            .enumerate()
+            .map(|(at, family)| (end_of(family), at))
+            .collect();
+        ends.sort_unstable();
         Self {
             other: OnceLock::new(),
-            lengths: families.iter().map(bit).fold(0, |all, bit| all | bit),
+            ends,
             families: families
                 .into_iter()
                 .map(|family| (family.to_vec(), OnceLock::new()))
@@ -409,21 +415,30 @@ impl LevelTable {
         }
     }
 
-    /// The place of a family among those that signals ask for.
-    fn family(&self, family: &[u8]) -> Option<usize> {
-        let bit = u32::try_from(family.len()).map_or(0, length_bit);
-        if self.lengths & bit == 0 {
+    /// The place of a logger's family among those that signals ask for.
+    fn family(&self, logger: &[u8]) -> Option<usize> {
+        // Nearly every logger ends as none of them does.
+        let end = end_of(logger);
+        let from = self.ends.partition_point(|(known, _)| *known < end);
+        if self.ends.get(from).is_none_or(|(known, _)| *known != end) {
             return None;
         }
-        self.families
-            .binary_search_by(|(known, _)| known.as_slice().cmp(family))
-            .ok()
+        let family = family(logger);
+        let mut alike = self.ends[from..]
+            .iter()
+            .take_while(|(known, _)| *known == end);
+        let found = alike.find(|(_, at)| self.families[*at].0 == family);
+        found.map(|(_, at)| *at)
     }
 }
 
-/// The bit that stands for a length; the last one for all long ones.
-fn length_bit(length: u32) -> u64 {
-    1 << length.min(u64::BITS - 1)
+/// The last byte of a logger's name and what stands before it, as a number: that of its family, which it ends in, if that is no
+/// shorter.
+fn end_of(name: &[u8]) -> u64 {
+    match name.last_chunk() {
+        Some(end) => u64::from_le_bytes(*end),
+        None => name.last().map_or(0, |&byte| u64::from(byte)),
+    }
 }
 
 impl Table {
@@ -457,8 +472,8 @@ impl Group {
         let keys: Vec<&Key> = keys.collect();
         let literals: BTreeSet<&[u8]> = keys.iter().map(|key| key.literal.as_slice()).collect();
         let literals: Vec<&[u8]> = literals.into_iter().collect();
-        // Of equal sizes: the fewer an automaton has, the less often it stops for one that is not there.
-        let groups = literals.len().div_ceil(LITERALS_MAX).max(1);
+        // Of equal sizes: the fewer are searched for at once, the fewer places look like one that is not there.
+        let groups = literals.len().div_ceil(Literals::MAX).max(1);
         literals
             .chunks(literals.len().div_ceil(groups).max(1))
             .map(|chunk| Self::new(chunk, &keys))

@@ -3,8 +3,6 @@
 //! A signal is declared in `rules.toml`; this stage knows none by name. [`SignalSet::find`] matches one record;
 //! [`tally`] holds what is counted.
 
-mod literal;
-mod literals;
 mod matcher;
 mod row;
 mod signal;
@@ -12,7 +10,6 @@ pub mod tally;
 mod template;
 mod trace;
 
-pub use literal::Literal;
 pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
 pub use row::{CellTest, RowPattern};

@@ -1,8 +1,9 @@
 //! What a signal asks of a table's row, and what it reads from it.
 
-use super::{FIELDS_MAX, Literal, Span};
+use super::{FIELDS_MAX, Span};
 use crate::parsers::tables::cell;
 use crate::record::offset_in;
+use crate::search::Literal;
 
 /// A row of a table whose cells fit.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use regex::bytes::Regex;
 
-use super::{Literal, RowPattern, Template};
+use super::{RowPattern, Template};
 use crate::parsers::Format;
+use crate::search::{ByteSet, Literal};
 use crate::vocab::{Level, MarkKind};
 
 /// A compiled signal.
@@ -352,8 +353,7 @@ impl FieldKind {
 
     /// Whether a value may go on where `text` begins.
     pub(super) fn may_hold(self, text: &[u8]) -> bool {
-        let first = text.first();
-        first.is_none_or(|&byte| self.table()[usize::from(byte)])
+        text.first().is_none_or(|&byte| self.bytes().holds(byte))
     }
 
     /// How many of the first bytes of `text` may stand in a value.
@@ -361,23 +361,13 @@ impl FieldKind {
         if self == Self::Text {
             return text.len();
         }
-        let table = self.table();
-        let admits = |byte: u8| table[usize::from(byte)];
-        let mut from = 0;
-        // Four at a time: values are mostly longer than that.
-        while let Some(&[a, b, c, d]) = text[from..].first_chunk::<4>()
-            && admits(a) & admits(b) & admits(c) & admits(d)
-        {
-            from += 4;
-        }
-        let more = text[from..].iter().position(|&byte| !admits(byte));
-        more.map_or(text.len(), |more| from + more)
+        self.bytes().span(text)
     }
 
-    /// By byte: whether it may stand in a value.
-    fn table(self) -> &'static [bool; 256] {
-        static TABLES: [[bool; 256]; FieldKind::NAMED.len()] = admitted_bytes();
-        &TABLES[self as usize]
+    /// The bytes that may stand in a value.
+    fn bytes(self) -> &'static ByteSet {
+        static SETS: [ByteSet; FieldKind::NAMED.len()] = admitted_bytes();
+        &SETS[self as usize]
     }
 
     const fn admits(self, byte: u8) -> bool {
@@ -407,21 +397,23 @@ impl FieldKind {
 }
 
 /// By kind: the bytes that may stand in a value.
-const fn admitted_bytes() -> [[bool; 256]; FieldKind::NAMED.len()] {
-    let mut tables = [[false; 256]; FieldKind::NAMED.len()];
+const fn admitted_bytes() -> [ByteSet; FieldKind::NAMED.len()] {
+    let mut sets = [ByteSet::new([false; 256]); FieldKind::NAMED.len()];
     let mut at = 0;
-    while at < tables.len() {
+    while at < sets.len() {
         let kind = FieldKind::NAMED[at].1;
+        let mut holds = [false; 256];
         let mut byte = 0;
         while byte < 256 {
             #[expect(clippy::cast_possible_truncation, reason = "below 256")]
             let admitted = kind.admits(byte as u8);
-            tables[kind as usize][byte] = admitted;
+            holds[byte] = admitted;
             byte += 1;
         }
+        sets[kind as usize] = ByteSet::new(holds);
         at += 1;
     }
-    tables
+    sets
 }
 
 /// Whether the last three or more fields between underscores are numbers, as in a part's name.

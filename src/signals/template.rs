@@ -7,8 +7,9 @@
 //! A hole reaches to the literal after it, or, at the end, as far as its kind allows. `{:kind}` is a hole without a
 //! name, `{{` a brace. Text after the template's end is free.
 
-use super::{FieldKind, Literal, Span};
+use super::{FieldKind, Span};
 use crate::parsers::Format;
+use crate::search::Literal;
 
 /// A compiled template.
 #[derive(Debug, Clone)]

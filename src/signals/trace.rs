@@ -1,8 +1,9 @@
 //! Why a record is a signal, or is not: each check in the order in which it is made.
 
-use super::{At, Literal, LoggerPattern, RowPattern, Signal, Span, Subject, Template};
+use super::{At, LoggerPattern, RowPattern, Signal, Span, Subject, Template};
 use crate::parsers::Format;
 use crate::parsers::tables::cell;
+use crate::search::Literal;
 use crate::signals::FIELDS_MAX;
 use crate::vocab::Level;
 

@@ -10,11 +10,12 @@ use super::count::{
 use super::{Scanned, Source, awaited, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
+use crate::search::Literal;
 use crate::signals::tally::{
     AwaitedSide, Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Uses,
     Watch,
 };
-use crate::signals::{FIELDS_MAX, Literal, SignalSet};
+use crate::signals::{FIELDS_MAX, SignalSet};
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
@@ -415,7 +416,7 @@ impl<'s> Fold<'s> {
     ) {
         let signal = self.rules.signals.signal(found.signal);
         let mut values: [&[u8]; FIELDS_MAX] = [b""; FIELDS_MAX];
-        let spans = found.fields.iter().take(signal.fields.len());
+        let spans = scanned.scan.fields_of(found);
         for (value, span) in values.iter_mut().zip(spans) {
             *value = span.of(&scanned.block.bytes);
         }

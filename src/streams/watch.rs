@@ -34,7 +34,7 @@ pub(super) fn count(
                 of_name.evidence = Some(evidence(scanned, entry));
             }
             let fields = &signals.signal(occurrence.signal).fields;
-            for (field, span) in fields.iter().zip(occurrence.fields) {
+            for (field, span) in fields.iter().zip(scanned.scan.fields_of(occurrence)) {
                 let value = span.of(block);
                 if field.kind == FieldKind::Part && !value.is_empty() {
                     of_name.part(&String::from_utf8_lossy(value), entry.time);

@@ -3,7 +3,6 @@
 //! A [`Timestamp`] is what the server's clock showed, without a zone. A [`Zone`] is attached per node where the log or
 //! the user names one. Nothing here reads the machine's clock.
 
-mod word;
 mod zone;
 
 use std::cell::Cell;
@@ -11,10 +10,9 @@ use std::cell::Cell;
 use chrono::{NaiveDate, NaiveDateTime};
 use serde::{Serialize, Serializer};
 
-pub(crate) use word::{WORD, first, is_between, repeated, short_number, word, zeros};
 pub use zone::Zone;
 
-use word::pairs;
+use crate::search::{is_between, pairs, short_number, word};
 
 /// Microseconds of local civil time since 1970-01-01T00:00:00 of the same clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

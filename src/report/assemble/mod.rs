@@ -253,7 +253,7 @@ impl Context<'_> {
         let mut rows = Vec::new();
         for facts in &self.analysis.nodes {
             for (&(code, family), tally) in of(facts) {
-                let family = family.map(|at| self.base.families.all[usize::from(at)].id.clone());
+                let family = family.map(|at| self.base.families.all()[usize::from(at)].id.clone());
                 rows.push(self.code_row(facts, code, family, *tally));
             }
         }

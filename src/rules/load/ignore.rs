@@ -4,7 +4,7 @@ use super::origin::{LoadError, Origin};
 use super::signal::nearest;
 use crate::rules::IgnoreRule;
 use crate::rules::schema::{IgnoreDecl, RuleDecl};
-use crate::signals::Literal;
+use crate::search::Literal;
 use crate::time::read_bound;
 
 /// The shortest text that tells records apart.

@@ -23,8 +23,9 @@ use super::schema::{AwaitedDecl, ClockDecl, CodeDecl, FailureDecl, File, IgnoreD
 use super::{Environment, IgnoreRule, RuleBase};
 use crate::parsers::Format;
 use crate::scan::{Families, Family};
+use crate::search::Literal;
 use crate::signals::tally::Uses;
-use crate::signals::{Literal, Signal, SignalSet};
+use crate::signals::{Signal, SignalSet};
 use awaited::compile_awaited;
 use clock::compile_clocks;
 use distinct::check_distinct;
@@ -269,9 +270,7 @@ impl<'t> Loader<'t> {
                 contains: family.contains.iter().map(Literal::new).collect(),
             })
         });
-        Families {
-            all: families.collect(),
-        }
+        Families::new(families.collect())
     }
 
     /// What is left out, and the texts of it.

@@ -6,7 +6,8 @@ use super::origin::{LoadError, Origin};
 use super::signal::{field_of, nearest};
 use crate::parsers::tables::{TABLES, known};
 use crate::rules::schema::{CellDecl, SignalDecl};
-use crate::signals::{CellTest, Field, FieldKind, Literal, RowPattern};
+use crate::search::Literal;
+use crate::signals::{CellTest, Field, FieldKind, RowPattern};
 
 /// What a signal asks of a row; nothing if it is no row.
 pub(super) fn compile_row(

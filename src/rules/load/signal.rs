@@ -8,9 +8,10 @@ use super::origin::{LoadError, Origin, duration};
 use super::row::compile_row;
 use crate::parsers::Format;
 use crate::rules::schema::{DerivedDecl, DialectDecl, SignalDecl};
+use crate::search::Literal;
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, Literal, LoggerPattern, Signal,
-    TallyKind, Template,
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Signal, TallyKind,
+    Template,
 };
 use crate::vocab::Level;
 

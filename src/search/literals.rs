@@ -1,34 +1,33 @@
-//! Many texts looked for at once, with vector instructions.
+//! Many texts looked for at once.
 //!
-//! What is searched for is a window of each text: its few bytes that are rarest in logs. Fewer bytes cost fewer
-//! instructions, and rare ones seldom stand where their text does not. Where a window stands its texts are compared.
+//! What is searched for is a window of each text: its few bytes that are rarest in logs. Rare ones seldom stand where their text
+//! does not. Where a window stands its texts are compared.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, packed};
 use rustc_hash::FxHashMap;
 
-use super::Literal;
+use super::{Literal, WINDOW, Windows};
 
-/// Texts looked for together. More than a packed search can tell apart are searched for in several.
+/// Texts looked for together.
 #[derive(Debug)]
-pub(super) struct Literals {
+pub struct Literals {
     texts: Vec<Literal>,
     search: Search,
-    /// By window that is searched for.
-    windows: Vec<Holders>,
+    /// By window that is searched for: the texts that hold it, and where in them it begins.
+    windows: Vec<Vec<(usize, usize)>>,
 }
-
-/// The texts that hold a window, and where in them it begins.
-type Holders = Vec<(usize, usize)>;
 
 #[derive(Debug)]
 enum Search {
     /// For a single text.
     One,
-    /// With vector instructions alone.
+    /// All windows of a text in one pass.
+    Windows(Windows),
+    /// On machines without these instructions: one window after another.
     Packed(packed::Searcher),
-    /// On machines that lack them.
+    /// On machines without any.
     Automaton(AhoCorasick),
 }
 
@@ -36,24 +35,22 @@ enum Search {
 const STRETCH: usize = 48;
 
 impl Literals {
-    /// Prepares texts of at least four bytes each.
-    pub(super) fn new(texts: &[&[u8]]) -> Self {
-        // The more windows, the likelier that one stands somewhere by chance.
-        let length = match texts.len() {
-            0..=4 => 2,
-            5..=12 => 3,
-            _ => 4,
-        };
-        let mut windows: Vec<(&[u8], Holders)> = Vec::new();
+    /// How many texts are searched for well at once.
+    pub const MAX: usize = Windows::MAX;
+
+    /// Prepares texts of at least [`WINDOW`] bytes each.
+    pub fn new(texts: &[&[u8]]) -> Self {
+        let mut sought: Vec<[u8; WINDOW]> = Vec::new();
+        let mut windows: Vec<Vec<(usize, usize)>> = Vec::new();
         for (number, text) in texts.iter().enumerate() {
-            let at = rarest(text, length);
-            let window = &text[at..text.len().min(at + length)];
-            match windows.iter_mut().find(|(known, _)| *known == window) {
-                Some((_, holders)) => holders.push((number, at)),
-                None => windows.push((window, vec![(number, at)])),
+            let (at, window) = rarest(text);
+            if let Some(known) = sought.iter().position(|known| *known == window) {
+                windows[known].push((number, at));
+            } else {
+                sought.push(window);
+                windows.push(vec![(number, at)]);
             }
         }
-        let sought: Vec<&[u8]> = windows.iter().map(|(window, _)| *window).collect();
         Self {
             texts: texts.iter().map(Literal::new).collect(),
             search: if texts.len() == 1 {
@@ -61,35 +58,48 @@ impl Literals {
             } else {
                 Search::new(&sought)
             },
-            windows: windows.into_iter().map(|(_, holders)| holders).collect(),
+            windows,
         }
     }
 
-    /// Calls `found` with the number of a text for each place at which it stands in the first `length` bytes of `text`.
+    /// Calls `found` with the number of a text and the place where it begins, for each place at which it stands in the first
+    /// `length` bytes of `text`; of a single text, for the first place alone.
     /// What stands behind them is looked at and not searched.
     #[inline]
-    pub(super) fn find(&self, text: &[u8], length: usize, mut found: impl FnMut(usize)) {
+    pub fn find(&self, text: &[u8], length: usize, mut found: impl FnMut(usize, usize)) {
         let within = &text[..length];
-        if let Search::One = self.search {
-            if self.texts[0].is_in(within) {
-                found(0);
-            }
-            return;
-        }
-        let mut from = 0;
-        while from < length {
-            let searched = &text[..length.max(from + STRETCH).min(text.len())];
-            let Some((window, at)) = self.search.next(searched, from) else {
-                return;
-            };
+        let mut compare = |window: usize, at: usize| {
             for &(number, before) in &self.windows[window] {
                 let start = at.checked_sub(before);
                 let rest = start.and_then(|start| within.get(start..));
                 if rest.is_some_and(|rest| rest.starts_with(self.texts[number].text())) {
-                    found(number);
+                    found(number, at - before);
                 }
             }
-            from = at + 1;
+        };
+        match &self.search {
+            Search::One => {
+                if let Some(at) = self.texts[0].find(within) {
+                    found(0, at);
+                }
+            }
+            Search::Windows(windows) => windows.find(text, length, compare),
+            Search::Packed(searcher) => {
+                let mut from = 0;
+                while from < length {
+                    let searched = &text[..length.max(from + STRETCH).min(text.len())];
+                    let Some(it) = searcher.find_in(searched, (from..searched.len()).into()) else {
+                        return;
+                    };
+                    compare(it.pattern().as_usize(), it.start());
+                    from = it.start() + 1;
+                }
+            }
+            Search::Automaton(automaton) => {
+                for it in automaton.find_overlapping_iter(within) {
+                    compare(it.pattern().as_usize(), it.start());
+                }
+            }
         }
     }
 }
@@ -99,7 +109,10 @@ impl Search {
         clippy::expect_used,
         reason = "a few dozen windows that are not empty always build"
     )]
-    fn new(windows: &[&[u8]]) -> Self {
+    fn new(windows: &[[u8; WINDOW]]) -> Self {
+        if let Some(windows) = Windows::new(windows) {
+            return Self::Windows(windows);
+        }
         let packed = packed::Config::new().builder().extend(windows).build();
         packed.map_or_else(
             || {
@@ -110,19 +123,6 @@ impl Search {
             },
             Self::Packed,
         )
-    }
-
-    /// The next window from `from` on: its number, and where it begins.
-    #[inline]
-    fn next(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let found = match self {
-            Self::One => None,
-            Self::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
-            Self::Automaton(automaton) => {
-                automaton.find(aho_corasick::Input::new(text).range(from..))
-            }
-        };
-        found.map(|found| (found.pattern().as_usize(), found.start()))
     }
 }
 
@@ -159,32 +159,26 @@ Flushing system log, 10 entries to flush up to offset 10
 {\"level\":\"info\",\"ts\":\"2026-11-29T00:00:00.000Z\",\"caller\":\"a/b.go:1\",\"msg\":\"text\",\"took\":\"1.2ms\",\"revision\":1}
 ";
 
-/// The shortest window, in bytes.
-const SHORTEST: usize = 2;
-
-/// How often each window of two, three and four bytes stands in [`COMMON`].
-static COMMON_WINDOWS: LazyLock<[FxHashMap<&'static [u8], u32>; 3]> = LazyLock::new(|| {
-    [SHORTEST, SHORTEST + 1, SHORTEST + 2].map(|length| {
-        let mut counts = FxHashMap::default();
-        for window in COMMON.windows(length) {
-            *counts.entry(window).or_default() += 1;
-        }
-        counts
-    })
+/// How often each window stands in [`COMMON`].
+static COMMON_WINDOWS: LazyLock<FxHashMap<&'static [u8], u32>> = LazyLock::new(|| {
+    let mut counts = FxHashMap::default();
+    for window in COMMON.windows(WINDOW) {
+        *counts.entry(window).or_default() += 1;
+    }
+    counts
 });
 
-/// Where in `text` the bytes begin that are rarest in logs, `length` of them or all there are.
-fn rarest(text: &[u8], length: usize) -> usize {
-    let counts = &COMMON_WINDOWS[length - SHORTEST];
-    let cost = |window: &[u8]| {
-        let in_common = counts.get(window).copied().unwrap_or(0);
+/// The window of `text` that is rarest in logs, and where in it that begins.
+fn rarest(text: &[u8]) -> (usize, [u8; WINDOW]) {
+    let cost = |window: &[u8; WINDOW]| {
+        let in_common = COMMON_WINDOWS.get(&window[..]).copied().unwrap_or(0);
         let by_bytes = window.iter().map(|&byte| commonness(byte)).product::<u32>();
         (in_common, by_bytes)
     };
-    let windows = text.windows(length).enumerate();
+    let windows = text.array_windows::<WINDOW>().copied().enumerate();
     windows
         .min_by_key(|(_, window)| cost(window))
-        .map_or(0, |(at, _)| at)
+        .unwrap_or_default()
 }
 
 /// How common a byte is in logs, roughly: in how many of a thousand places it stands, counted in the logs of servers.
@@ -207,9 +201,12 @@ mod tests {
     use super::*;
 
     fn found(texts: &[&str], text: &str, length: usize) -> Vec<usize> {
-        let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         let mut numbers = Vec::new();
-        Literals::new(&texts).find(text.as_bytes(), length, |number| numbers.push(number));
+        Literals::new(&bytes).find(text.as_bytes(), length, |number, at| {
+            assert!(text[at..].starts_with(texts[number]));
+            numbers.push(number);
+        });
         numbers.sort_unstable();
         numbers.dedup();
         numbers

@@ -1,4 +1,12 @@
-//! Several bytes looked at all at once, in plain arithmetic: what is shorter than a search is worth a call.
+//! Several bytes looked at all at once: what is shorter than a search is worth a call.
+//!
+//! Every `x86_64` has instructions for it; elsewhere the compiler finds its own.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m128i;
+
+#[cfg(target_arch = "x86_64")]
+use pulp::{bytemuck, core_arch::x86::Sse2};
 
 /// How many bytes are looked at all at once.
 pub(crate) const WORD: usize = 16;
@@ -10,20 +18,23 @@ pub(crate) fn word<const W: usize, const N: usize>(bytes: &[u8; N], at: usize) -
     word.copied().unwrap_or([0; W])
 }
 
-/// Whether each byte of `word` is ASCII and between those of `lowest` and `highest`, which are.
+/// Whether each byte of `word` is between those of `lowest` and `highest`.
 #[inline]
 pub(crate) fn is_between(word: [u8; WORD], lowest: [u8; WORD], highest: [u8; WORD]) -> bool {
-    const TOPS: u128 = u128::from_le_bytes([0x80; WORD]);
-    let word = u128::from_le_bytes(word);
-    // With its top bit set no byte borrows from the next one; the bit is left where the byte is not the smaller.
-    let reaches_lowest = (word | TOPS) - u128::from_le_bytes(lowest);
-    let within_highest = (u128::from_le_bytes(highest) | TOPS) - (word & !TOPS);
-    reaches_lowest & within_highest & !word & TOPS == TOPS
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse2) = Sse2::try_new() {
+        let [word, lowest, highest]: [__m128i; 3] = [word, lowest, highest].map(bytemuck::cast);
+        let within = sse2._mm_min_epu8(sse2._mm_max_epu8(word, lowest), highest);
+        return sse2._mm_movemask_epi8(sse2._mm_cmpeq_epi8(within, word)) == 0xffff;
+    }
+    let bounds = lowest.iter().zip(&highest);
+    let mut bytes = word.iter().zip(bounds);
+    bytes.all(|(byte, (low, high))| (low..=high).contains(&byte))
 }
 
 /// At each place the number that the digits there and at the next place write.
 #[inline]
-pub(super) fn pairs(digits: [u8; 8]) -> [u8; 8] {
+pub(crate) fn pairs(digits: [u8; 8]) -> [u8; 8] {
     const DIGITS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
     let digits = u64::from_le_bytes(digits);
     // At most 9 * 10 + 15 in a byte, so none carries; what stands at other bytes than digits is not looked at.
@@ -50,23 +61,23 @@ pub(crate) fn short_number(word: [u8; 8]) -> Option<(u64, usize)> {
     Some((number & 0xffff_ffff, bits as usize / 8))
 }
 
-/// A word of which every byte is `byte`.
-pub(crate) const fn repeated(byte: u8) -> u128 {
-    u128::from_le_bytes([byte; WORD])
+/// A bit for each byte of `word` that is `byte`, the lowest for the first.
+#[inline]
+pub(crate) fn places(word: [u8; WORD], byte: u8) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse2) = Sse2::try_new() {
+        let same =
+            sse2._mm_cmpeq_epi8(bytemuck::cast(word), sse2._mm_set1_epi8(byte.cast_signed()));
+        return sse2._mm_movemask_epi8(same).cast_unsigned();
+    }
+    let bits = (0..).zip(word).map(|(at, it)| u32::from(it == byte) << at);
+    bits.fold(0, |all, bit| all | bit)
 }
 
-/// The bits of a word that are set in bytes that are zero. Only the first is sure: behind a byte that is zero, one that is 1
-/// seems to be.
+/// The place of the first of [`places`].
 #[inline]
-pub(crate) fn zeros(word: u128) -> u128 {
-    // A byte that is zero borrows from the next.
-    word.wrapping_sub(repeated(1)) & !word & repeated(0x80)
-}
-
-/// The first byte of which [`zeros`] set a bit.
-#[inline]
-pub(crate) fn first(bits: u128) -> Option<usize> {
-    (bits != 0).then(|| bits.trailing_zeros() as usize / 8)
+pub(crate) fn first(places: u32) -> Option<usize> {
+    (places != 0).then(|| places.trailing_zeros() as usize)
 }
 
 #[cfg(test)]
@@ -92,10 +103,23 @@ mod tests {
             if let Some(next) = bytes.get_mut(at + 1) {
                 *next = b'"' + 1;
             }
-            let differs = u128::from_le_bytes(bytes) ^ repeated(b'"');
-            assert_eq!(first(zeros(differs)), Some(at));
+            assert_eq!(first(places(bytes, b'"')), Some(at));
         }
-        let none = u128::from_le_bytes([b'#'; WORD]) ^ repeated(b'"');
-        assert_eq!(first(zeros(none)), None);
+        assert_eq!(first(places([b'#'; WORD], b'"')), None);
+        assert_eq!(places(*b"a..b............", b'.'), 0xfff6);
+    }
+
+    #[test]
+    fn every_byte_must_be_between_its_bounds() {
+        let (lowest, highest) = (*b"0000.00.00 00:00", *b"9999.19.39 29:59");
+        let is_stamp = |word: &[u8; WORD]| is_between(*word, lowest, highest);
+        assert!(is_stamp(b"2026.11.29 16:29"));
+        for at in 0..WORD {
+            for byte in [0, b'/', b':' + 1, 0x80, 0xb0, 0xff] {
+                let mut word = *b"2026.11.29 16:29";
+                word[at] = byte;
+                assert!(!is_stamp(&word), "{byte} at {at}");
+            }
+        }
     }
 }
