@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::contexts::{Contexts, Waiting};
+use super::contexts::{Contexts, Taken, Waiting};
 use super::count::{
     continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
 };
@@ -59,6 +59,8 @@ pub struct Fold<'s> {
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
     contexts: Contexts,
+    /// The memory of the fields that an occurrence takes from another one.
+    taken: Taken,
     /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
     /// line names, the signal, and their place.
     stamped: Option<Timestamp>,
@@ -92,6 +94,7 @@ impl<'s> Fold<'s> {
             others: BTreeMap::new(),
             format: source.format,
             contexts: Contexts::new(rules.signals),
+            taken: Taken::default(),
             stamped: None,
             before_block: None,
             open: Vec::new(),
@@ -117,8 +120,17 @@ impl<'s> Fold<'s> {
         self.tally_named(entry.node.of(&scanned.block.bytes))
     }
 
+    #[inline]
     fn tally_named(&mut self, node: &[u8]) -> &mut NodeTally {
-        if node.is_empty() || node == self.tally.node.as_bytes() {
+        // Most lines name none.
+        if node.is_empty() {
+            return &mut self.tally;
+        }
+        self.tally_of_other(node)
+    }
+
+    fn tally_of_other(&mut self, node: &[u8]) -> &mut NodeTally {
+        if node == self.tally.node.as_bytes() {
             return &mut self.tally;
         }
         let (rules, run) = (self.rules, &self.tally.run);
@@ -413,6 +425,8 @@ impl<'s> Fold<'s> {
         found: &Occurrence,
         suspect: bool,
     ) {
+        // Beside the fold, so that values may lie in it while the fold goes on.
+        let mut taken = std::mem::take(&mut self.taken);
         let signal = self.rules.signals.signal(found.signal);
         let mut values: [&[u8]; FIELDS_MAX] = [b""; FIELDS_MAX];
         let spans = found.fields.iter().take(signal.fields.len());
@@ -423,12 +437,7 @@ impl<'s> Fold<'s> {
         if self.rules.start == Some(found.signal) && !suspect {
             self.started(entry);
         }
-        let taken = self.contexts.before(signal, entry);
-        if let (Some(context), Some(taken)) = (&signal.context, &taken) {
-            for &(from, to) in &context.take {
-                values[to] = &taken[from];
-            }
-        }
+        self.contexts.before(signal, entry, &mut taken, &mut values);
         let is_listed = self.rules.listed.is_some();
         let is_row = self.format == Format::TABLE;
         let evidence = || {
@@ -458,6 +467,7 @@ impl<'s> Fold<'s> {
                 suspect,
             };
             self.contexts.wait(waiting);
+            self.taken = taken;
             return;
         }
         let tally = self.tally_of(scanned, entry);
@@ -475,6 +485,7 @@ impl<'s> Fold<'s> {
             weight_max,
             evidence,
         );
+        self.taken = taken;
     }
 
     fn started(&mut self, entry: &Entry) {

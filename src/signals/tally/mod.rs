@@ -4,6 +4,7 @@ mod awaited;
 mod counter;
 mod exported;
 mod extent;
+mod name;
 mod paired;
 mod rate;
 mod signal;

@@ -1,8 +1,8 @@
 //! What is counted of one signal on one node.
 
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use hashbrown::HashTable;
 
+use super::name::{Name, Sought};
 use super::{Extent, Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
@@ -91,13 +91,17 @@ impl Tally {
     }
 }
 
-/// A value; most are short enough to lie in the table itself: names of parts, hosts, codes.
-pub(super) type Value = SmallVec<[u8; 23]>;
+/// How often one value was counted.
+#[derive(Debug, Clone)]
+struct Counted {
+    value: Name,
+    count: u64,
+}
 
 /// The values of one field.
 #[derive(Debug, Default)]
 pub struct Values {
-    counts: FxHashMap<Value, u64>,
+    counts: HashTable<Counted>,
     /// Occurrences whose value came after the cap was reached and is not counted apart.
     pub beyond_cap: u64,
 }
@@ -105,26 +109,33 @@ pub struct Values {
 impl Values {
     /// Counts one more of `value`; a new value beyond `cap` is only counted as such.
     pub fn add(&mut self, value: &[u8], cap: usize) {
-        if let Some(count) = self.counts.get_mut(value) {
-            *count += 1;
+        let sought = Sought::new(value);
+        let known = self.counts.find_mut(sought.hash, |it| sought.is(&it.value));
+        if let Some(known) = known {
+            known.count += 1;
         } else if self.counts.len() < cap {
-            self.counts.insert(Value::from_slice(value), 1);
+            self.insert(sought.name(), 1);
         } else {
             self.beyond_cap += 1;
         }
     }
 
+    /// Takes a value that is not there.
+    fn insert(&mut self, value: Name, count: u64) {
+        let hash = value.hash();
+        let counted = Counted { value, count };
+        self.counts
+            .insert_unique(hash, counted, |it| it.value.hash());
+    }
+
     /// Adds the counts of another node, whatever the cap.
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "sums do not depend on the order"
-    )]
     pub fn absorb(&mut self, other: &Self) {
-        for (value, &count) in &other.counts {
-            if let Some(sum) = self.counts.get_mut(value) {
-                *sum += count;
+        for Counted { value, count } in &other.counts {
+            let known = self.counts.find_mut(value.hash(), |it| it.value == *value);
+            if let Some(known) = known {
+                known.count += count;
             } else {
-                self.counts.insert(value.clone(), count);
+                self.insert(value.clone(), *count);
             }
         }
         self.beyond_cap += other.beyond_cap;
@@ -132,7 +143,9 @@ impl Values {
 
     /// How often `value` was counted.
     pub fn count(&self, value: &str) -> u64 {
-        self.counts.get(value.as_bytes()).copied().unwrap_or(0)
+        let sought = Sought::new(value.as_bytes());
+        let known = self.counts.find(sought.hash, |it| sought.is(&it.value));
+        known.map_or(0, |it| it.count)
     }
 
     /// How many different values there are.
@@ -149,8 +162,7 @@ impl Values {
     pub fn top(&self, max: usize) -> Vec<(String, u64)> {
         let by_rank = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then(a.0.cmp(b.0));
         let counts = self.counts.iter();
-        let mut values: Vec<(&[u8], u64)> =
-            counts.map(|(value, &count)| (&**value, count)).collect();
+        let mut values: Vec<(&[u8], u64)> = counts.map(|it| (it.value.bytes(), it.count)).collect();
         if max < values.len() {
             values.select_nth_unstable_by(max, by_rank);
             values.truncate(max);
