@@ -41,7 +41,7 @@ pub(super) fn count(
     signal_tally.all.add(time, suspect);
     for &at in &uses.values {
         if !values[at].is_empty() {
-            signal_tally.values[at].add(values[at], rules.subjects_max);
+            signal_tally.values[at].add_later(values[at], rules.subjects_max);
         }
     }
     if let (Some(time), false) = (time, suspect) {

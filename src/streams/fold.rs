@@ -109,8 +109,8 @@ impl<'s> Fold<'s> {
             waiting.count(&mut self.tally, self.rules);
         }
         let tallies = self.others.values_mut().chain([&mut self.tally]);
-        for sample in tallies.flat_map(|it| it.paired.values_mut()) {
-            sample.bound();
+        for tally in tallies {
+            tally.settle(self.rules.subjects_max);
         }
         (self.tally, self.others.into_values().collect())
     }

@@ -149,7 +149,9 @@ impl Counters<'_> {
             known == watch
         };
         let known = self.stalls.iter().position(same);
-        kept.into_iter().for_each(|field| watch.keep(field));
+        for field in kept {
+            watch.keep(field);
+        }
         Ok(known.unwrap_or_else(|| {
             self.stalls.push(watch);
             self.stalls.len() - 1

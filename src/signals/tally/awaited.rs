@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashSet;
 
-use super::name::{Name, Sought};
+use super::name::{LARGE, LATER_MAX, Name, Sought};
 use crate::time::Timestamp;
 
 /// How many things are remembered at least that were brought and not asked for yet, and at most twice as many: two logs of a
@@ -73,8 +73,7 @@ struct SoughtThing<'n> {
 }
 
 impl<'n> SoughtThing<'n> {
-    fn new(table: u32, name: &'n [u8]) -> Self {
-        let name = Sought::new(name);
+    fn new(table: u32, name: Sought<'n>) -> Self {
         let hash = hash(table, name.hash);
         Self { table, name, hash }
     }
@@ -174,18 +173,37 @@ impl Early {
     }
 }
 
+/// A thing of another log, whose tables have these numbers here.
+fn theirs_as<'n>(numbers: &[u32], thing: &'n Thing) -> SoughtThing<'n> {
+    let name = Sought::again(&thing.name, thing.name.hash());
+    SoughtThing::new(numbers[thing.table as usize], name)
+}
+
+/// A record that waits to be added.
+#[derive(Debug)]
+struct Later {
+    name: Name,
+    hash: u64,
+    table: u32,
+    opens: bool,
+    time: Timestamp,
+}
+
 /// What a node awaits, by the table that the record's logger names and the name of the thing.
 #[derive(Debug, Default)]
 pub struct AwaitedTally {
     tables: Tables,
     states: Things,
     early: Early,
+    /// Records that wait to be added.
+    later: Vec<Later>,
     /// Records whose thing was not kept apart because there were too many.
     pub beyond_cap: u64,
 }
 
 impl AwaitedTally {
-    /// Adds a record about a thing of a table; `cap` things that were opened are kept at most.
+    /// Adds a record about a thing of a table, now or with others that follow; `cap` things that were opened are kept at most.
+    /// [`AwaitedTally::settle`] adds what waits.
     pub fn add(&mut self, table: &[u8], thing: &[u8], time: Timestamp, opens: bool, cap: usize) {
         // As many tables as things may be kept.
         let tables_max = cap.saturating_add(2 * EARLY_MAX);
@@ -193,43 +211,82 @@ impl AwaitedTally {
             self.beyond_cap += u64::from(opens);
             return;
         };
-        let sought = SoughtThing::new(table, thing);
-        if let Some(state) = self.states.get_mut(&sought) {
+        let sought = SoughtThing::new(table, Sought::new(thing));
+        if self.states.0.len() < LARGE || !sought.name.is_short() {
+            self.settle(cap);
+            self.add_one(&sought, time, opens, cap);
+            return;
+        }
+        self.later.push(Later {
+            name: sought.name.name(),
+            hash: sought.name.hash,
+            table,
+            opens,
+            time,
+        });
+        if self.later.len() >= LATER_MAX {
+            self.settle(cap);
+        }
+    }
+
+    /// Adds what waits, in its order.
+    pub fn settle(&mut self, cap: usize) {
+        if self.later.is_empty() {
+            return;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        for one in &later {
+            let sought = SoughtThing::new(one.table, Sought::again(&one.name, one.hash));
+            self.add_one(&sought, one.time, one.opens, cap);
+        }
+        later.clear();
+        self.later = later;
+    }
+
+    #[inline]
+    fn add_one(&mut self, sought: &SoughtThing<'_>, time: Timestamp, opens: bool, cap: usize) {
+        if let Some(state) = self.states.get_mut(sought) {
             if opens {
                 state.opened_last = state.opened_last.max(time);
             } else {
                 state.close(time, 1);
             }
         } else if !opens {
-            self.early.note(&sought, time, 1);
+            self.early.note(sought, time, 1);
         } else if self.states.0.len() < cap {
-            let state = self.states.of(&sought);
+            let state = self.states.of(sought);
             state.opened_last = time;
-            self.early.give(&sought, state);
+            self.early.give(sought, state);
         } else {
             self.beyond_cap += 1;
         }
     }
 
+    /// The things, none of which waits.
+    fn states(&self) -> impl Iterator<Item = &Thing> {
+        debug_assert!(self.later.is_empty(), "what waits is not added");
+        self.states.0.iter()
+    }
+
     /// How many different things were opened.
     pub fn things(&self) -> usize {
-        self.states.0.len()
+        self.states().count()
     }
 
     /// How many tables they are of.
     pub fn tables(&self) -> usize {
-        let tables = self.states.0.iter().map(|thing| thing.table);
+        let tables = self.states().map(|thing| thing.table);
         tables.collect::<FxHashSet<_>>().len()
     }
 
     /// How many of them are open at the end.
     pub fn open(&self) -> usize {
-        self.states.0.iter().filter(|it| it.is_open()).count()
+        self.states().filter(|it| it.is_open()).count()
     }
 
     /// How many of them were closed at all, and how often they were in all: more often than once where a name comes again.
     pub fn closed(&self) -> (usize, u64) {
-        let times = self.states.0.iter().map(|it| u64::from(it.closed));
+        let times = self.states().map(|it| u64::from(it.closed));
         let each = times.filter(|it| *it > 0);
         each.fold((0, 0), |(things, all), it| (things + 1, all + it))
     }
@@ -237,7 +294,7 @@ impl AwaitedTally {
     /// How many different beginnings their names have, up to the first `_`, those of each table for themselves: the
     /// partitions, if the things are parts.
     pub fn families(&self) -> usize {
-        let beginnings = self.states.0.iter().map(|thing| {
+        let beginnings = self.states().map(|thing| {
             let name = thing.name.bytes();
             let end = memchr::memchr(b'_', name).unwrap_or(name.len());
             (thing.table, &name[..end])
@@ -252,10 +309,10 @@ impl AwaitedTally {
             .into_iter()
             .map(|name| self.tables.number(name, usize::MAX).unwrap_or(u32::MAX));
         let mine: Vec<u32> = mine.collect();
-        let sought = |thing: &'_ Thing| mine[thing.table as usize];
+        let sought = |thing| theirs_as(&mine, thing);
         for early in [&other.early.before, &other.early.later] {
             for theirs in &early.0 {
-                let sought = SoughtThing::new(sought(theirs), theirs.name.bytes());
+                let sought = sought(theirs);
                 if let Some(mine) = self.states.get_mut(&sought) {
                     mine.absorb(theirs);
                 } else {
@@ -263,8 +320,8 @@ impl AwaitedTally {
                 }
             }
         }
-        for theirs in &other.states.0 {
-            let sought = SoughtThing::new(sought(theirs), theirs.name.bytes());
+        for theirs in other.states() {
+            let sought = sought(theirs);
             let mine = self.states.of(&sought);
             self.early.give(&sought, mine);
             mine.absorb(theirs);
@@ -355,5 +412,30 @@ mod tests {
         tally.add(b"a", name(49_000).as_bytes(), Timestamp(1_000), true, 100);
         tally.add(b"a", name(7).as_bytes(), Timestamp(1_000), true, 100);
         assert_eq!((tally.things(), tally.open()), (2, 1));
+    }
+
+    #[test]
+    fn what_waits_is_added_in_its_order() {
+        // 600 things are enough for others to wait; then one is opened, closed and opened again, another closed and opened.
+        let mut tally = AwaitedTally::default();
+        for at in 0..600 {
+            let name = format!("all_{at}_{at}_0");
+            tally.add(b"a", name.as_bytes(), Timestamp(at), true, 601);
+        }
+        let mut add = |thing: &str, at, opens| {
+            tally.add(b"a", thing.as_bytes(), Timestamp(at), opens, 601);
+        };
+        add("all_7_7_0", 1_000, false);
+        add("one", 1_000, true);
+        add("one", 1_001, false);
+        add("one", 1_002, true);
+        // Beyond the cap, and closed all the same; a name that is too long to wait.
+        add("two", 1_003, true);
+        add("two", 1_004, false);
+        add("all_8_8_0", 1_005, false);
+        add("all_8_8_0_of_a_longer_name", 1_006, true);
+        tally.settle(601);
+        assert_eq!((tally.things(), tally.open()), (601, 599));
+        assert_eq!((tally.closed(), tally.beyond_cap), ((3, 3), 2));
     }
 }

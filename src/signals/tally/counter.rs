@@ -63,7 +63,7 @@ impl CounterTally {
             .resize_with(counter.values.len(), Values::default);
         for (kept, &field) in self.values.iter_mut().zip(&counter.values) {
             if !values[field].is_empty() {
-                kept.add(values[field], subjects_max);
+                kept.add_later(values[field], subjects_max);
             }
         }
     }

@@ -210,6 +210,21 @@ impl NodeTally {
         }
     }
 
+    /// Counts what waits to be counted with others, and bounds what is sampled: a log has ended.
+    pub fn settle(&mut self, subjects_max: usize) {
+        let of_signals = self.signals.iter_mut().flat_map(|it| &mut it.values);
+        let of_counters = self.counters.iter_mut().flat_map(|it| &mut it.values);
+        for values in of_signals.chain(of_counters) {
+            values.settle(subjects_max);
+        }
+        for awaited in self.awaited.values_mut() {
+            awaited.settle(subjects_max);
+        }
+        for sample in self.paired.values_mut() {
+            sample.bound();
+        }
+    }
+
     /// Adds what was counted of the same node in another log.
     pub fn absorb(&mut self, other: Self) {
         self.records += other.records;

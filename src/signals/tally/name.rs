@@ -35,6 +35,12 @@ impl Name {
     }
 }
 
+/// How many names wait to be looked up together: while one is fetched from memory so are the next ones.
+pub(super) const LATER_MAX: usize = 48;
+
+/// How many names a table has at least for that: a smaller one lies at hand.
+pub(super) const LARGE: usize = 512;
+
 /// A name that is looked up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sought<'n> {
@@ -55,6 +61,22 @@ impl<'n> Sought<'n> {
             hash_long(bytes)
         };
         Self { bytes, short, hash }
+    }
+
+    /// A name that was to be looked up.
+    #[inline]
+    pub(super) fn again(name: &'n Name, hash: u64) -> Self {
+        let bytes = name.bytes();
+        let short = match name {
+            Name::Short(_, short) => *short,
+            Name::Long(_) => [0; SHORT_MAX],
+        };
+        Self { bytes, short, hash }
+    }
+
+    /// Whether it lies in place, so that it can wait without memory of its own.
+    pub(super) fn is_short(&self) -> bool {
+        self.bytes.len() <= SHORT_MAX
     }
 
     /// Whether it is a name of a table.

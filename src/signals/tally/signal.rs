@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::name::{Name, Sought};
+use super::name::{LARGE, LATER_MAX, Name, Sought};
 use super::{Extent, Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
@@ -102,6 +102,8 @@ struct Counted {
 #[derive(Debug, Default)]
 pub struct Values {
     counts: HashTable<Counted>,
+    /// Values that wait to be counted, with their hashes.
+    later: Vec<(u64, Name)>,
     /// Occurrences whose value came after the cap was reached and is not counted apart.
     pub beyond_cap: u64,
 }
@@ -109,7 +111,38 @@ pub struct Values {
 impl Values {
     /// Counts one more of `value`; a new value beyond `cap` is only counted as such.
     pub fn add(&mut self, value: &[u8], cap: usize) {
+        self.count_one(&Sought::new(value), cap);
+    }
+
+    /// The same, now or with others that follow: [`Values::settle`] counts what waits.
+    pub fn add_later(&mut self, value: &[u8], cap: usize) {
         let sought = Sought::new(value);
+        if self.counts.len() < LARGE || !sought.is_short() {
+            self.settle(cap);
+            self.count_one(&sought, cap);
+            return;
+        }
+        self.later.push((sought.hash, sought.name()));
+        if self.later.len() >= LATER_MAX {
+            self.settle(cap);
+        }
+    }
+
+    /// Counts what waits, in its order.
+    pub fn settle(&mut self, cap: usize) {
+        if self.later.is_empty() {
+            return;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        for (hash, name) in &later {
+            self.count_one(&Sought::again(name, *hash), cap);
+        }
+        later.clear();
+        self.later = later;
+    }
+
+    #[inline]
+    fn count_one(&mut self, sought: &Sought<'_>, cap: usize) {
         let known = self.counts.find_mut(sought.hash, |it| sought.is(&it.value));
         if let Some(known) = known {
             known.count += 1;
@@ -130,6 +163,7 @@ impl Values {
 
     /// Adds the counts of another node, whatever the cap.
     pub fn absorb(&mut self, other: &Self) {
+        debug_assert!(other.later.is_empty(), "what waits is not counted");
         for Counted { value, count } in &other.counts {
             let known = self.counts.find_mut(value.hash(), |it| it.value == *value);
             if let Some(known) = known {
@@ -150,6 +184,7 @@ impl Values {
 
     /// How many different values there are.
     pub fn distinct(&self) -> usize {
+        debug_assert!(self.later.is_empty(), "what waits is not counted");
         self.counts.len()
     }
 
@@ -161,6 +196,7 @@ impl Values {
     /// The first `max` of [`Values::ranked`].
     pub fn top(&self, max: usize) -> Vec<(String, u64)> {
         let by_rank = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then(a.0.cmp(b.0));
+        debug_assert!(self.later.is_empty(), "what waits is not counted");
         let counts = self.counts.iter();
         let mut values: Vec<(&[u8], u64)> = counts.map(|it| (it.value.bytes(), it.count)).collect();
         if max < values.len() {
@@ -244,5 +280,24 @@ mod tests {
             (values.count("a"), values.count("c"), values.beyond_cap),
             (2, 0, 1)
         );
+    }
+
+    #[test]
+    fn what_waits_is_counted_as_if_it_had_not() {
+        // 2,000 values, each again and again, some of them too long to wait; the cap comes in between.
+        let (mut now, mut later) = (Values::default(), Values::default());
+        for at in 0..10_000_u32 {
+            let number = at.wrapping_mul(2_654_435_761) >> 8;
+            let tail = if at % 97 == 0 { "_of_a_long_name" } else { "" };
+            let value = format!("all_{0}_{0}_0{tail}", number % 2_000);
+            now.add(value.as_bytes(), 1_500);
+            later.add_later(value.as_bytes(), 1_500);
+        }
+        later.settle(1_500);
+        assert_eq!(now.distinct(), 1_500);
+        assert_eq!(now.ranked(), later.ranked());
+        assert_eq!(now.beyond_cap, later.beyond_cap);
+        let counted: u64 = later.ranked().iter().map(|(_, count)| count).sum();
+        assert_eq!(counted + later.beyond_cap, 10_000);
     }
 }

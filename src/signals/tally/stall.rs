@@ -217,7 +217,9 @@ impl StallTally {
             since > watch.pause.saturating_add(LATE)
         };
         let over: Vec<Stall> = self.current.extract_if(is_over).collect();
-        over.into_iter().for_each(|stall| self.end(Some(stall)));
+        for stall in over {
+            self.end(Some(stall));
+        }
         self.sweep_at = 2 * self.current.len();
     }
 
