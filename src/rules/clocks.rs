@@ -76,7 +76,9 @@ pub fn skews(base: &RuleBase, nodes: &[NodeFacts]) -> Vec<Skew> {
                 continue;
             };
             for (key, mine) in sample.keys().filter(|(_, mine)| !mine.is_torn) {
-                let Some((peer, theirs)) = partner(nodes, node, (key, mine), other) else {
+                let Some((peer, theirs)) =
+                    partner(nodes, node, (key, mine, &sample.peer(mine)), other)
+                else {
                     continue;
                 };
                 let apart = apart((node, mine.first), (&nodes[peer], theirs.first));
@@ -113,15 +115,14 @@ pub fn skews(base: &RuleBase, nodes: &[NodeFacts]) -> Vec<Skew> {
 fn partner<'n>(
     nodes: &'n [NodeFacts],
     node: &NodeFacts,
-    (key, mine): (u64, &Paired),
+    (key, mine, peer): (u64, &Paired, &str),
     side: usize,
 ) -> Option<(usize, &'n Paired)> {
-    let peer = mine.peer();
     let is_named = |it: &NodeFacts| {
         let host = peer.split(['.', ':']).next().unwrap_or_default();
         it.tally.run == node.tally.run
             && it.tally.node != node.tally.node
-            && (it.tally.node == *peer || it.tally.node == host)
+            && (it.tally.node == peer || it.tally.node == host)
     };
     let at = nodes.iter().position(is_named)?;
     let theirs = nodes[at]

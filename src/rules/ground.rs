@@ -161,9 +161,9 @@ fn stall_value(
             seconds / (stall.repeats.saturating_sub(1).max(1)) as f64
         ),
         "node" => node.node.clone(),
-        field => stall
-            .values
-            .get(signals.signal(watch.signal).field(field)?)?
-            .clone(),
+        field => {
+            let field = signals.signal(watch.signal).field(field)?;
+            String::from_utf8_lossy(stall.value(field)).into_owned()
+        }
     })
 }

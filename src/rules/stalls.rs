@@ -42,7 +42,7 @@ impl StallTest {
         let (_, other) = during.other.longest(nodes)?;
         let fits = |stall: &Stall| {
             let is_less =
-                |(here, there): (usize, usize)| is_below(&stall.values[here], &other.values[there]);
+                |(here, there): (usize, usize)| is_below(stall.value(here), other.value(there));
             stall.repeats >= self.repeats
                 && stall.overlap(other) >= self.lasting.max(0)
                 && during.below.is_none_or(is_less)

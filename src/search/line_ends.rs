@@ -124,6 +124,7 @@ struct Marking<'a> {
 impl pulp::NullaryFnOnce for Marking<'_> {
     type Output = bool;
 
+    #[expect(clippy::inline_always, reason = "as in `vectors`")]
     #[inline(always)]
     fn call(self) -> bool {
         let vectors = self.vectors;
@@ -166,7 +167,7 @@ mod tests {
             length = (length * 31 + 11) % 397;
             text.extend(std::iter::repeat_n(b'x', length));
             text.push(b'\n');
-            if length % 5 == 0 {
+            if length.is_multiple_of(5) {
                 text.extend(b"\n\n");
             }
         }

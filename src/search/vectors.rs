@@ -34,6 +34,7 @@ impl Vectors {
         self.0.vectorize(search)
     }
 
+    #[expect(clippy::unused_self, reason = "who has it may use vectors")]
     #[inline(always)]
     pub(super) fn load(self, bytes: &[u8; LANES]) -> Vector {
         bytemuck::cast(*bytes)

@@ -126,8 +126,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn with(mut self, window: &[u8; WINDOW]) -> Self {
-        for (place, byte) in window.iter().enumerate() {
+    fn with(mut self, window: [u8; WINDOW]) -> Self {
+        for (place, byte) in window.into_iter().enumerate() {
             self.low[place] |= 1 << (byte & 0x0f);
             self.high[place] |= 1 << (byte >> 4);
         }
@@ -152,10 +152,10 @@ impl Bucket {
 fn buckets(windows: &[[u8; WINDOW]]) -> [Bucket; BUCKETS] {
     let mut buckets = [(Bucket::default(), 0.0); BUCKETS];
     for window in windows {
-        let costs = buckets.map(|(bucket, rate)| bucket.with(window).rate() - rate);
+        let costs = buckets.map(|(bucket, rate)| bucket.with(*window).rate() - rate);
         let cheapest = (0..BUCKETS).min_by(|&one, &other| costs[one].total_cmp(&costs[other]));
         let (bucket, rate) = &mut buckets[cheapest.unwrap_or(0)];
-        *bucket = bucket.with(window);
+        *bucket = bucket.with(*window);
         *rate = bucket.rate();
     }
     buckets.map(|(bucket, _)| bucket)
@@ -215,6 +215,7 @@ impl pulp::NullaryFnOnce for Search<'_> {
     /// How many were found in the whole vectors of the text.
     type Output = usize;
 
+    #[expect(clippy::inline_always, reason = "as in `vectors`")]
     #[inline(always)]
     fn call(self) -> usize {
         let vectors = self.windows.vectors;
@@ -322,7 +323,7 @@ mod tests {
                 let cut = Windows::new(&windows).map(|it| {
                     let mut places = Vec::new();
                     it.find(&text[..length], length, |number, at| {
-                        places.push((at, number))
+                        places.push((at, number));
                     });
                     places
                 });

@@ -1,6 +1,9 @@
 //! Fields taken from another record of the same thread: the one before, or one that follows.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::FoldRules;
 use super::count::count;
@@ -12,12 +15,38 @@ use crate::time::Timestamp;
 /// How many threads' last records are remembered, and how many occurrences may wait.
 const REMEMBERED_MAX: usize = 100_000;
 
+/// Fields of an occurrence one after another, in the order in which they are remembered.
+#[derive(Default)]
+pub(super) struct Taken {
+    bytes: Vec<u8>,
+    ends: SmallVec<[u32; 4]>,
+}
+
+impl Taken {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        let end = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        self.ends.push(end);
+    }
+
+    fn get(&self, at: usize) -> &[u8] {
+        let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        let start = at.checked_sub(1).map_or(0, end);
+        self.bytes.get(start..end(at)).unwrap_or_default()
+    }
+}
+
 /// The stamp and the fields of an occurrence that others take from.
-type Remembered = (Timestamp, Vec<Vec<u8>>);
+type Remembered = (Timestamp, Taken);
 
 /// What is remembered while one log streams through.
 pub(super) struct Contexts {
-    /// By signal: whether others take from it before, and after, and which fields.
+    /// By signal: whether others take from it before, and after, and which fields, each once.
     sources: Vec<(bool, bool, Vec<usize>)>,
     /// The last occurrence of each source on each thread.
     before: FxHashMap<(u16, u64), Remembered>,
@@ -69,9 +98,8 @@ impl Contexts {
                 .iter()
                 .filter_map(|signal| signal.context.as_ref());
             let of_source = contexts.filter(|context| context.signal == source);
-            of_source
-                .flat_map(|context| context.take.iter().map(|(from, _)| *from))
-                .collect()
+            let fields = of_source.flat_map(|context| context.take.iter().map(|(from, _)| *from));
+            fields.collect::<BTreeSet<_>>().into_iter().collect()
         };
         let of = |source| {
             (
@@ -101,18 +129,34 @@ impl Contexts {
         self.after.push(waiting);
     }
 
-    /// The fields of the source before `entry` on its thread, if it is near enough.
-    pub(super) fn before(&self, signal: &Signal, entry: &Entry) -> Option<Vec<Vec<u8>>> {
-        let context = signal
-            .context
-            .as_ref()
-            .filter(|context| context.direction == Direction::Before)?;
-        let source = u16::try_from(context.signal).ok()?;
-        let (time, values) = self.before.get(&(source, entry.thread))?;
-        let near = entry
-            .time
-            .is_some_and(|at| (at.0 - time.0).abs() <= context.span);
-        near.then(|| values.clone())
+    /// Gives a signal the fields of the source before `entry` on its thread, if it is near enough; they lie in `taken`.
+    pub(super) fn before<'t>(
+        &self,
+        signal: &Signal,
+        entry: &Entry,
+        taken: &'t mut Taken,
+        values: &mut [&'t [u8]],
+    ) {
+        let context = signal.context.as_ref();
+        let context = context.filter(|context| context.direction == Direction::Before);
+        let Some((context, time)) = context.zip(entry.time) else {
+            return;
+        };
+        let (_, _, fields) = &self.sources[context.signal];
+        let source = u16::try_from(context.signal).unwrap_or(u16::MAX);
+        let Some((at, remembered)) = self.before.get(&(source, entry.thread)) else {
+            return;
+        };
+        if (time.0 - at.0).abs() > context.span {
+            return;
+        }
+        taken.bytes.clone_from(&remembered.bytes);
+        taken.ends.clone_from(&remembered.ends);
+        let taken = &*taken;
+        for &(from, to) in &context.take {
+            let place = fields.iter().position(|field| *field == from);
+            values[to] = place.map_or(b"", |place| taken.get(place));
+        }
     }
 
     /// Remembers an occurrence if others take from it; gives back those that waited for it, or waited too long.
@@ -133,11 +177,11 @@ impl Contexts {
             }
             // The memory of the thread's last occurrence is used again.
             let remembered = self.before.entry((signal, entry.thread));
-            let (at, kept) = remembered.or_insert_with(|| (time, vec![Vec::new(); values.len()]));
+            let (at, kept) = remembered.or_insert_with(|| (time, Taken::default()));
             *at = time;
+            kept.clear();
             for &field in fields {
-                kept[field].clear();
-                kept[field].extend_from_slice(values[field]);
+                kept.push(values[field]);
             }
         }
         if !*after {

@@ -6,7 +6,6 @@ use super::{FoldRules, Scanned};
 use crate::parsers::tables::{Rows, cell, known};
 use crate::record::{Locator, Record};
 use crate::scan::Entry;
-use crate::signals::TallyKind;
 use crate::signals::tally::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, ExportedName, ExportedValue, MARKS_MAX,
     NodeTally,
@@ -31,6 +30,7 @@ pub(super) fn count(
     evidence: impl FnOnce() -> Evidence,
 ) {
     let signal = rules.signals.signal(index);
+    let uses = &rules.uses[usize::from(index)];
     let signal_tally = &mut tally.signals[usize::from(index)];
     if signal_tally.all.count == 0 {
         signal_tally.first = values
@@ -39,9 +39,9 @@ pub(super) fn count(
             .collect();
     }
     signal_tally.all.add(time, suspect);
-    for (at, field) in signal.fields.iter().enumerate() {
-        if field.tally != TallyKind::Not && !values[at].is_empty() {
-            signal_tally.values[at].add(values[at], rules.subjects_max);
+    for &at in &uses.values {
+        if !values[at].is_empty() {
+            signal_tally.values[at].add_later(values[at], rules.subjects_max);
         }
     }
     if let (Some(time), false) = (time, suspect) {
@@ -69,12 +69,9 @@ pub(super) fn count(
     if suspect {
         return;
     }
-    let uses = &rules.uses[usize::from(index)];
     if let Some(time) = time {
         for &at in &uses.stalls {
-            let evidence = || Evidence::clone(&evidence);
-            let watch = &rules.stalls[at];
-            tally.stalls[at].see(watch, values, time, evidence, rules.subjects_max);
+            tally.stalls[at].see(&rules.stalls[at], values, time, rules.subjects_max);
         }
         for &at in &uses.sides {
             let sample = tally.paired.entry(at).or_default();
@@ -90,7 +87,9 @@ pub(super) fn count(
             continue;
         }
         let counted = &mut tally.counters[at];
-        counted.add_values(counter, values, rules.subjects_max);
+        if !counter.values.is_empty() {
+            counted.add_values(counter, values, rules.subjects_max);
+        }
         let weight = counter.sum.map_or(1, |field| number(values[field]));
         if counted.add(counter, time, weight.min(weight_max)) {
             tally.counters[at].evidence.push(Evidence::clone(&evidence));

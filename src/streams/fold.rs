@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::contexts::{Contexts, Waiting};
+use super::contexts::{Contexts, Taken, Waiting};
 use super::count::{
     continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
 };
@@ -60,6 +60,8 @@ pub struct Fold<'s> {
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
     contexts: Contexts,
+    /// The memory of the fields that an occurrence takes from another one.
+    taken: Taken,
     /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
     /// line names, the signal, and their place.
     stamped: Option<Timestamp>,
@@ -93,6 +95,7 @@ impl<'s> Fold<'s> {
             others: BTreeMap::new(),
             format: source.format,
             contexts: Contexts::new(rules.signals),
+            taken: Taken::default(),
             stamped: None,
             before_block: None,
             open: Vec::new(),
@@ -107,8 +110,8 @@ impl<'s> Fold<'s> {
             waiting.count(&mut self.tally, self.rules);
         }
         let tallies = self.others.values_mut().chain([&mut self.tally]);
-        for sample in tallies.flat_map(|it| it.paired.values_mut()) {
-            sample.bound();
+        for tally in tallies {
+            tally.settle(self.rules.subjects_max);
         }
         (self.tally, self.others.into_values().collect())
     }
@@ -118,8 +121,17 @@ impl<'s> Fold<'s> {
         self.tally_named(entry.node.of(&scanned.block.bytes))
     }
 
+    #[inline]
     fn tally_named(&mut self, node: &[u8]) -> &mut NodeTally {
-        if node.is_empty() || node == self.tally.node.as_bytes() {
+        // Most lines name none.
+        if node.is_empty() {
+            return &mut self.tally;
+        }
+        self.tally_of_other(node)
+    }
+
+    fn tally_of_other(&mut self, node: &[u8]) -> &mut NodeTally {
+        if node == self.tally.node.as_bytes() {
             return &mut self.tally;
         }
         let (rules, run) = (self.rules, &self.tally.run);
@@ -414,6 +426,8 @@ impl<'s> Fold<'s> {
         found: &Occurrence,
         suspect: bool,
     ) {
+        // Beside the fold, so that values may lie in it while the fold goes on.
+        let mut taken = std::mem::take(&mut self.taken);
         let signal = self.rules.signals.signal(found.signal);
         let mut values: [&[u8]; FIELDS_MAX] = [b""; FIELDS_MAX];
         let spans = scanned.scan.fields_of(found);
@@ -424,12 +438,7 @@ impl<'s> Fold<'s> {
         if self.rules.start == Some(found.signal) && !suspect {
             self.started(entry);
         }
-        let taken = self.contexts.before(signal, entry);
-        if let (Some(context), Some(taken)) = (&signal.context, &taken) {
-            for &(from, to) in &context.take {
-                values[to] = &taken[from];
-            }
-        }
+        self.contexts.before(signal, entry, &mut taken, &mut values);
         let is_listed = self.rules.listed.is_some();
         let is_row = self.format == Format::TABLE;
         let evidence = || {
@@ -459,6 +468,7 @@ impl<'s> Fold<'s> {
                 suspect,
             };
             self.contexts.wait(waiting);
+            self.taken = taken;
             return;
         }
         let tally = self.tally_of(scanned, entry);
@@ -476,6 +486,7 @@ impl<'s> Fold<'s> {
             weight_max,
             evidence,
         );
+        self.taken = taken;
     }
 
     fn started(&mut self, entry: &Entry) {

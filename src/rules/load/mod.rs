@@ -231,7 +231,7 @@ impl<'t> Loader<'t> {
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let awaited = self.file.awaited.iter().zip(&self.awaited_origins);
         let awaited = compile_awaited(awaited, &signals)?;
-        let uses = Uses::of_all(signals.len(), &counters, &stalls, &paired, &awaited);
+        let uses = Uses::of_all(&signals, &counters, &stalls, &paired, &awaited);
         let environment = self.environment(&signals)?;
         let (ignores, ignored_texts) = self.ignores()?;
         Ok(RuleBase {

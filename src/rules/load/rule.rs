@@ -129,22 +129,33 @@ impl Counters<'_> {
             let message = "a stall needs fields that stay, or one that falls";
             return Err(origin.fault(declared.signal.span(), message, "add `still` or `falls`"));
         }
-        let watch = StallWatch {
+        let mut watch = StallWatch {
             signal,
             key: declared.key.iter().map(field).collect::<Result<_, _>>()?,
             still: declared.still.iter().map(field).collect::<Result<_, _>>()?,
             below,
             falls,
             pause: pause.unwrap_or(PAUSE),
+            kept: Vec::new(),
         };
-        Ok(self
-            .stalls
-            .iter()
-            .position(|known| *known == watch)
-            .unwrap_or_else(|| {
-                self.stalls.push(watch);
-                self.stalls.len() - 1
-            }))
+        let kept = watch.still.iter().chain(&watch.falls).copied();
+        let kept: Vec<usize> = kept.collect();
+        // What rules look at makes no other stall.
+        let same = |known: &StallWatch| {
+            let known = StallWatch {
+                kept: Vec::new(),
+                ..known.clone()
+            };
+            known == watch
+        };
+        let known = self.stalls.iter().position(same);
+        for field in kept {
+            watch.keep(field);
+        }
+        Ok(known.unwrap_or_else(|| {
+            self.stalls.push(watch);
+            self.stalls.len() - 1
+        }))
     }
 
     /// A counter whose stamps are kept.

@@ -28,6 +28,7 @@ pub(super) fn compile_stalls(
         if let Some(condition) = conditions.find_map(|it| asking(it, name)) {
             (test.repeats, test.lasting) = bounds(condition, origin)?;
         }
+        keep_facts(declared, name, index, counters);
         tests.push((name.clone(), test));
     }
     for (at, stall) in declared.stalls.values().enumerate() {
@@ -39,12 +40,25 @@ pub(super) fn compile_stalls(
     Ok(tests)
 }
 
+/// Keeps the fields of a stall that facts are taken from.
+fn keep_facts(declared: &RuleDecl, name: &str, stall: usize, counters: &mut Counters<'_>) {
+    let signal = &counters.signals[usize::from(counters.stalls[stall].signal)];
+    let of_stall = declared.facts.values().filter(|fact| {
+        let stall = fact.stall.as_ref();
+        stall.is_some_and(|stall| stall.get_ref() == name)
+    });
+    let fields = of_stall.filter_map(|fact| signal.field(fact.value.get_ref()));
+    for field in fields {
+        counters.stalls[stall].keep(field);
+    }
+}
+
 fn compile_during(
     given: &DuringDecl,
     at: usize,
     tests: &[(String, StallTest)],
     origin: Origin<'_>,
-    counters: &Counters<'_>,
+    counters: &mut Counters<'_>,
 ) -> Result<During, LoadError> {
     let name = given.stall.get_ref();
     let found = tests.iter().position(|(known, _)| known == name);
@@ -63,6 +77,10 @@ fn compile_during(
         Some([here, there]) => Some((field(at, here)?, field(other, there)?)),
         None => None,
     };
+    if let Some((here, there)) = below {
+        counters.stalls[tests[at].1.stall].keep(here);
+        counters.stalls[tests[other].1.stall].keep(there);
+    }
     Ok(During {
         other: tests[other].1.clone(),
         below,

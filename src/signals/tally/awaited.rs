@@ -1,8 +1,9 @@
 //! What was asked for and has not come yet: a record opens it, a later one closes it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::HashTable;
+use rustc_hash::FxHashSet;
 
-use super::signal::Value;
+use super::name::{LARGE, LATER_MAX, Name, Sought};
 use crate::time::Timestamp;
 
 /// How many things are remembered at least that were brought and not asked for yet, and at most twice as many: two logs of a
@@ -22,174 +23,270 @@ pub struct AwaitedSide {
     pub opens: bool,
 }
 
-/// When one thing was closed last, and how often it was.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Closed {
-    last: Option<Timestamp>,
-    times: u64,
+/// No stamp: earlier than any.
+const NEVER: Timestamp = Timestamp(i64::MIN);
+
+/// A thing of a table: when it was opened last, and what closed it.
+#[derive(Debug, Clone)]
+struct Thing {
+    name: Name,
+    table: u32,
+    /// How often it was closed.
+    closed: u32,
+    opened_last: Timestamp,
+    closed_last: Timestamp,
 }
 
-impl Closed {
-    fn once(time: Timestamp) -> Self {
-        Self {
-            last: Some(time),
-            times: 1,
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.last = self.last.max(other.last);
-        self.times += other.times;
-    }
-}
-
-/// When one thing was opened last, and what closed it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct State {
-    opened: Option<Timestamp>,
-    closed: Closed,
-}
-
-impl State {
+impl Thing {
     /// Whether nothing that closes it came after, or with, what opened it last.
-    fn is_open(self) -> bool {
-        self.opened.is_some() && self.closed.last < self.opened
+    fn is_open(&self) -> bool {
+        self.opened_last > NEVER && self.closed_last < self.opened_last
+    }
+
+    fn hash(&self) -> u64 {
+        hash(self.table, self.name.hash())
+    }
+
+    fn close(&mut self, last: Timestamp, times: u32) {
+        self.closed_last = self.closed_last.max(last);
+        self.closed = self.closed.saturating_add(times);
+    }
+
+    /// Adds what another record says of the same thing.
+    fn absorb(&mut self, other: &Self) {
+        self.opened_last = self.opened_last.max(other.opened_last);
+        self.close(other.closed_last, other.closed);
     }
 }
 
-/// Things by the table that they are in and their name. There are few tables and many things: one look among the tables, which
-/// stay at hand, and one among all things.
-#[derive(Debug)]
-struct Things<T> {
-    tables: FxHashMap<Value, u32>,
-    all: FxHashMap<(u32, Value), T>,
+/// The hash of a name in a table.
+fn hash(table: u32, name: u64) -> u64 {
+    name.wrapping_add(u64::from(table).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-impl<T> Default for Things<T> {
-    fn default() -> Self {
-        Self {
-            tables: FxHashMap::default(),
-            all: FxHashMap::default(),
+/// A thing that is looked up.
+#[derive(Clone, Copy)]
+struct SoughtThing<'n> {
+    table: u32,
+    name: Sought<'n>,
+    hash: u64,
+}
+
+impl<'n> SoughtThing<'n> {
+    fn new(table: u32, name: Sought<'n>) -> Self {
+        let hash = hash(table, name.hash);
+        Self { table, name, hash }
+    }
+
+    #[inline]
+    fn is(&self, thing: &Thing) -> bool {
+        self.table == thing.table && self.name.is(&thing.name)
+    }
+
+    /// The thing, of which nothing is known.
+    fn unknown(&self) -> Thing {
+        Thing {
+            name: self.name.name(),
+            table: self.table,
+            closed: 0,
+            opened_last: NEVER,
+            closed_last: NEVER,
         }
     }
 }
 
-impl<T> Things<T> {
-    fn len(&self) -> usize {
-        self.all.len()
+/// Things by the table that they are in and their name.
+#[derive(Debug, Default)]
+struct Things(HashTable<Thing>);
+
+impl Things {
+    fn get_mut(&mut self, sought: &SoughtThing<'_>) -> Option<&mut Thing> {
+        self.0.find_mut(sought.hash, |it| sought.is(it))
     }
 
-    /// The key of a thing, if its table is known.
-    fn key(&self, table: &[u8], thing: &[u8]) -> Option<(u32, Value)> {
-        Some((*self.tables.get(table)?, Value::from_slice(thing)))
+    /// A thing, which is made if it is not there.
+    fn of(&mut self, sought: &SoughtThing<'_>) -> &mut Thing {
+        let entry = self.0.entry(sought.hash, |it| sought.is(it), Thing::hash);
+        entry.or_insert_with(|| sought.unknown()).into_mut()
     }
 
-    fn get_mut(&mut self, table: &[u8], thing: &[u8]) -> Option<&mut T> {
-        let key = self.key(table, thing)?;
-        self.all.get_mut(&key)
+    fn remove(&mut self, sought: &SoughtThing<'_>) -> Option<Thing> {
+        let found = self.0.find_entry(sought.hash, |it| sought.is(it));
+        found.ok().map(|found| found.remove().0)
     }
+}
 
-    /// The value of a thing, which is made if it is not there.
-    fn of(&mut self, table: &[u8], thing: &[u8], value: impl FnOnce() -> T) -> &mut T {
-        let next = u32::try_from(self.tables.len()).unwrap_or(u32::MAX);
-        let number = match self.tables.get(table) {
-            Some(number) => *number,
-            None => *self.tables.entry(Value::from_slice(table)).or_insert(next),
-        };
-        let key = (number, Value::from_slice(thing));
-        self.all.entry(key).or_insert_with(value)
-    }
+/// The numbers of tables: there are few, and many things in each.
+#[derive(Debug, Default)]
+struct Tables(HashTable<(Name, u32)>);
 
-    fn remove(&mut self, table: &[u8], thing: &[u8]) -> Option<T> {
-        let key = self.key(table, thing)?;
-        self.all.remove(&key)
-    }
-
-    /// All of them: table, name and value, in no order.
-    #[expect(clippy::iter_over_hash_type, reason = "every name has its place")]
-    fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8], &T)> {
-        let mut names: Vec<&[u8]> = vec![b""; self.tables.len()];
-        for (name, &number) in &self.tables {
-            names[number as usize] = name;
+impl Tables {
+    /// A table's number, which is given to it if there are fewer than `max`.
+    fn number(&mut self, table: &[u8], max: usize) -> Option<u32> {
+        let sought = Sought::new(table);
+        if let Some((_, number)) = self.0.find(sought.hash, |(name, _)| sought.is(name)) {
+            return Some(*number);
         }
-        let all = self.all.iter();
-        all.map(move |((table, thing), value)| (names[*table as usize], &thing[..], value))
+        let next = u32::try_from(self.0.len()).ok()?;
+        if self.0.len() >= max {
+            return None;
+        }
+        let named = (sought.name(), next);
+        self.0
+            .insert_unique(sought.hash, named, |(name, _)| name.hash());
+        Some(next)
+    }
+
+    /// The names by number.
+    fn names(&self) -> Vec<&[u8]> {
+        let mut names: Vec<&[u8]> = vec![b""; self.0.len()];
+        for (name, number) in &self.0 {
+            names[*number as usize] = name.bytes();
+        }
+        names
     }
 }
 
 /// Things that were brought and that nothing has asked for yet: what asked may be read late.
 #[derive(Debug, Default)]
 struct Early {
-    later: Things<Closed>,
+    later: Things,
     /// Those that came before: they are let go of together, which no number makes slow.
-    before: Things<Closed>,
+    before: Things,
 }
 
 impl Early {
-    fn note(&mut self, table: &[u8], thing: &[u8], closed: Closed) {
-        if self.later.len() >= EARLY_MAX {
+    fn note(&mut self, sought: &SoughtThing<'_>, last: Timestamp, times: u32) {
+        if self.later.0.len() >= EARLY_MAX {
             self.before = std::mem::take(&mut self.later);
         }
-        let known = self.later.of(table, thing, Closed::default);
-        known.add(closed);
+        self.later.of(sought).close(last, times);
     }
 
-    fn take(&mut self, table: &[u8], thing: &[u8]) -> Closed {
-        let mut taken = self.later.remove(table, thing).unwrap_or_default();
-        taken.add(self.before.remove(table, thing).unwrap_or_default());
-        taken
+    /// Moves what is known of a thing to it.
+    fn give(&mut self, sought: &SoughtThing<'_>, to: &mut Thing) {
+        for known in [&mut self.later, &mut self.before] {
+            if let Some(early) = known.remove(sought) {
+                to.absorb(&early);
+            }
+        }
     }
+}
+
+/// A thing of another log, whose tables have these numbers here.
+fn theirs_as<'n>(numbers: &[u32], thing: &'n Thing) -> SoughtThing<'n> {
+    let name = Sought::again(&thing.name, thing.name.hash());
+    SoughtThing::new(numbers[thing.table as usize], name)
+}
+
+/// A record that waits to be added.
+#[derive(Debug)]
+struct Later {
+    name: Name,
+    hash: u64,
+    table: u32,
+    opens: bool,
+    time: Timestamp,
 }
 
 /// What a node awaits, by the table that the record's logger names and the name of the thing.
 #[derive(Debug, Default)]
 pub struct AwaitedTally {
-    states: Things<State>,
+    tables: Tables,
+    states: Things,
     early: Early,
+    /// Records that wait to be added.
+    later: Vec<Later>,
     /// Records whose thing was not kept apart because there were too many.
     pub beyond_cap: u64,
 }
 
 impl AwaitedTally {
-    /// Adds a record about a thing of a table; `cap` things that were opened are kept at most.
+    /// Adds a record about a thing of a table, now or with others that follow; `cap` things that were opened are kept at most.
+    /// [`AwaitedTally::settle`] adds what waits.
     pub fn add(&mut self, table: &[u8], thing: &[u8], time: Timestamp, opens: bool, cap: usize) {
-        if let Some(state) = self.states.get_mut(table, thing) {
+        // As many tables as things may be kept.
+        let tables_max = cap.saturating_add(2 * EARLY_MAX);
+        let Some(table) = self.tables.number(table, tables_max) else {
+            self.beyond_cap += u64::from(opens);
+            return;
+        };
+        let sought = SoughtThing::new(table, Sought::new(thing));
+        if self.states.0.len() < LARGE || !sought.name.is_short() {
+            self.settle(cap);
+            self.add_one(&sought, time, opens, cap);
+            return;
+        }
+        self.later.push(Later {
+            name: sought.name.name(),
+            hash: sought.name.hash,
+            table,
+            opens,
+            time,
+        });
+        if self.later.len() >= LATER_MAX {
+            self.settle(cap);
+        }
+    }
+
+    /// Adds what waits, in its order.
+    pub fn settle(&mut self, cap: usize) {
+        if self.later.is_empty() {
+            return;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        for one in &later {
+            let sought = SoughtThing::new(one.table, Sought::again(&one.name, one.hash));
+            self.add_one(&sought, one.time, one.opens, cap);
+        }
+        later.clear();
+        self.later = later;
+    }
+
+    #[inline]
+    fn add_one(&mut self, sought: &SoughtThing<'_>, time: Timestamp, opens: bool, cap: usize) {
+        if let Some(state) = self.states.get_mut(sought) {
             if opens {
-                state.opened = state.opened.max(Some(time));
+                state.opened_last = state.opened_last.max(time);
             } else {
-                state.closed.add(Closed::once(time));
+                state.close(time, 1);
             }
         } else if !opens {
-            self.early.note(table, thing, Closed::once(time));
-        } else if self.states.len() < cap {
-            let closed = self.early.take(table, thing);
-            self.states.of(table, thing, || State {
-                opened: Some(time),
-                closed,
-            });
+            self.early.note(sought, time, 1);
+        } else if self.states.0.len() < cap {
+            let state = self.states.of(sought);
+            state.opened_last = time;
+            self.early.give(sought, state);
         } else {
             self.beyond_cap += 1;
         }
     }
 
+    /// The things, none of which waits.
+    fn states(&self) -> impl Iterator<Item = &Thing> {
+        debug_assert!(self.later.is_empty(), "what waits is not added");
+        self.states.0.iter()
+    }
+
     /// How many different things were opened.
     pub fn things(&self) -> usize {
-        self.states.len()
+        self.states().count()
     }
 
     /// How many tables they are of.
     pub fn tables(&self) -> usize {
-        self.states.tables.len()
+        let tables = self.states().map(|thing| thing.table);
+        tables.collect::<FxHashSet<_>>().len()
     }
 
     /// How many of them are open at the end.
     pub fn open(&self) -> usize {
-        self.states.iter().filter(|(.., it)| it.is_open()).count()
+        self.states().filter(|it| it.is_open()).count()
     }
 
     /// How many of them were closed at all, and how often they were in all: more often than once where a name comes again.
     pub fn closed(&self) -> (usize, u64) {
-        let times = self.states.iter().map(|(.., it)| it.closed.times);
+        let times = self.states().map(|it| u64::from(it.closed));
         let each = times.filter(|it| *it > 0);
         each.fold((0, 0), |(things, all), it| (things + 1, all + it))
     }
@@ -197,30 +294,37 @@ impl AwaitedTally {
     /// How many different beginnings their names have, up to the first `_`, those of each table for themselves: the
     /// partitions, if the things are parts.
     pub fn families(&self) -> usize {
-        let beginnings = self.states.iter().map(|(table, thing, _)| {
-            let end = memchr::memchr(b'_', thing).unwrap_or(thing.len());
-            (table, &thing[..end])
+        let beginnings = self.states().map(|thing| {
+            let name = thing.name.bytes();
+            let end = memchr::memchr(b'_', name).unwrap_or(name.len());
+            (thing.table, &name[..end])
         });
         beginnings.collect::<FxHashSet<_>>().len()
     }
 
     /// Adds what another log of the same node says.
     pub(super) fn absorb(&mut self, other: &Self) {
+        let names = other.tables.names();
+        let mine = names
+            .into_iter()
+            .map(|name| self.tables.number(name, usize::MAX).unwrap_or(u32::MAX));
+        let mine: Vec<u32> = mine.collect();
+        let sought = |thing| theirs_as(&mine, thing);
         for early in [&other.early.before, &other.early.later] {
-            for (table, thing, &closed) in early.iter() {
-                if let Some(mine) = self.states.get_mut(table, thing) {
-                    mine.closed.add(closed);
+            for theirs in &early.0 {
+                let sought = sought(theirs);
+                if let Some(mine) = self.states.get_mut(&sought) {
+                    mine.absorb(theirs);
                 } else {
-                    self.early.note(table, thing, closed);
+                    self.early.note(&sought, theirs.closed_last, theirs.closed);
                 }
             }
         }
-        for (table, thing, theirs) in other.states.iter() {
-            let early = self.early.take(table, thing);
-            let mine = self.states.of(table, thing, State::default);
-            mine.closed.add(early);
-            mine.closed.add(theirs.closed);
-            mine.opened = mine.opened.max(theirs.opened);
+        for theirs in other.states() {
+            let sought = sought(theirs);
+            let mine = self.states.of(&sought);
+            self.early.give(&sought, mine);
+            mine.absorb(theirs);
         }
         self.beyond_cap += other.beyond_cap;
     }
@@ -303,10 +407,35 @@ mod tests {
             tally.add(b"a", name(at).as_bytes(), time, false, 100);
         }
         // The last twenty thousand at least, twice as many at most.
-        let kept = tally.early.later.len() + tally.early.before.len();
+        let kept = tally.early.later.0.len() + tally.early.before.0.len();
         assert!((EARLY_MAX..=2 * EARLY_MAX).contains(&kept), "{kept}");
         tally.add(b"a", name(49_000).as_bytes(), Timestamp(1_000), true, 100);
         tally.add(b"a", name(7).as_bytes(), Timestamp(1_000), true, 100);
         assert_eq!((tally.things(), tally.open()), (2, 1));
+    }
+
+    #[test]
+    fn what_waits_is_added_in_its_order() {
+        // 600 things are enough for others to wait; then one is opened, closed and opened again, another closed and opened.
+        let mut tally = AwaitedTally::default();
+        for at in 0..600 {
+            let name = format!("all_{at}_{at}_0");
+            tally.add(b"a", name.as_bytes(), Timestamp(at), true, 601);
+        }
+        let mut add = |thing: &str, at, opens| {
+            tally.add(b"a", thing.as_bytes(), Timestamp(at), opens, 601);
+        };
+        add("all_7_7_0", 1_000, false);
+        add("one", 1_000, true);
+        add("one", 1_001, false);
+        add("one", 1_002, true);
+        // Beyond the cap, and closed all the same; a name that is too long to wait.
+        add("two", 1_003, true);
+        add("two", 1_004, false);
+        add("all_8_8_0", 1_005, false);
+        add("all_8_8_0_of_a_longer_name", 1_006, true);
+        tally.settle(601);
+        assert_eq!((tally.things(), tally.open()), (601, 599));
+        assert_eq!((tally.closed(), tally.beyond_cap), ((3, 3), 2));
     }
 }

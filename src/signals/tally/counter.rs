@@ -63,7 +63,7 @@ impl CounterTally {
             .resize_with(counter.values.len(), Values::default);
         for (kept, &field) in self.values.iter_mut().zip(&counter.values) {
             if !values[field].is_empty() {
-                kept.add(values[field], subjects_max);
+                kept.add_later(values[field], subjects_max);
             }
         }
     }
@@ -76,8 +76,10 @@ impl CounterTally {
         if counter.sum.is_some() {
             self.all.count = (self.all.count - 1).saturating_add(weight);
         }
-        self.filled.resize(counter.windows.len(), None);
-        self.recent.resize(counter.windows.len(), VecDeque::new());
+        if self.filled.len() < counter.windows.len() {
+            self.filled.resize(counter.windows.len(), None);
+            self.recent.resize(counter.windows.len(), VecDeque::new());
+        }
         if let (true, Some(time)) = (counter.timed && self.times.len() < TIMES_MAX, time) {
             self.times.push(time);
         }

@@ -4,6 +4,7 @@ mod awaited;
 mod counter;
 mod exported;
 mod extent;
+mod name;
 mod paired;
 mod rate;
 mod signal;
@@ -206,6 +207,21 @@ impl NodeTally {
             counters: (0..counters).map(|_| CounterTally::default()).collect(),
             stalls: (0..stalls).map(|_| StallTally::default()).collect(),
             ..Self::default()
+        }
+    }
+
+    /// Counts what waits to be counted with others, and bounds what is sampled: a log has ended.
+    pub fn settle(&mut self, subjects_max: usize) {
+        let of_signals = self.signals.iter_mut().flat_map(|it| &mut it.values);
+        let of_counters = self.counters.iter_mut().flat_map(|it| &mut it.values);
+        for values in of_signals.chain(of_counters) {
+            values.settle(subjects_max);
+        }
+        for awaited in self.awaited.values_mut() {
+            awaited.settle(subjects_max);
+        }
+        for sample in self.paired.values_mut() {
+            sample.bound();
         }
     }
 

@@ -5,7 +5,6 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::signal::Value;
 use crate::time::Timestamp;
 
 /// How many keys are kept per node and side: those with the smallest hashes, which are the same on every node.
@@ -28,6 +27,8 @@ pub struct PairedSample {
     by_key: FxHashMap<u64, Paired>,
     /// The largest key that may still be among the smallest, once there are enough: most keys lie above it.
     largest: Option<u64>,
+    /// The other nodes as records name them: few for many keys.
+    peers: Vec<Box<[u8]>>,
 }
 
 /// The records with one key.
@@ -36,17 +37,11 @@ pub struct Paired {
     /// The first stamp.
     pub first: Timestamp,
     /// How many there are.
-    pub count: u64,
-    peer: Value,
+    pub count: u32,
+    /// The other node by its place among the sample's.
+    peer: u16,
     /// Whether they name several.
     pub is_torn: bool,
-}
-
-impl Paired {
-    /// The other node as they name it; nothing where they name none.
-    pub fn peer(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.peer)
-    }
 }
 
 impl PairedSample {
@@ -68,15 +63,17 @@ impl PairedSample {
         let peer = side.peer.map_or(&b""[..], |field| values[field]);
         if let Some(known) = self.by_key.get_mut(&key) {
             known.first = known.first.min(time);
-            known.count += 1;
-            known.is_torn |= known.peer[..] != *peer;
+            known.count = known.count.saturating_add(1);
+            known.is_torn |= self.peers[usize::from(known.peer)][..] != *peer;
             return;
         }
+        // Among more peers than numbers none can be told.
+        let place = place_of(peer, &mut self.peers);
         let paired = Paired {
             first: time,
             count: 1,
-            peer: Value::from_slice(peer),
-            is_torn: false,
+            peer: place.unwrap_or(0),
+            is_torn: place.is_none(),
         };
         self.by_key.insert(key, paired);
         // Not for each key beyond the bound: to find the smallest costs as much as to keep as many again.
@@ -103,6 +100,12 @@ impl PairedSample {
         keys.into_iter()
     }
 
+    /// The other node as sampled records name it; nothing where they name none.
+    pub fn peer(&self, paired: &Paired) -> Cow<'_, str> {
+        let peer = self.peers.get(usize::from(paired.peer));
+        String::from_utf8_lossy(peer.map_or(&b""[..], |peer| peer))
+    }
+
     /// The records with a key.
     pub fn get(&self, key: u64) -> Option<&Paired> {
         self.by_key.get(&key)
@@ -114,13 +117,21 @@ impl PairedSample {
         reason = "which keys are kept does not depend on the order"
     )]
     pub(super) fn absorb(&mut self, other: Self) {
-        for (key, theirs) in other.by_key {
+        let places = other
+            .peers
+            .iter()
+            .map(|peer| place_of(peer, &mut self.peers));
+        let places: Vec<Option<u16>> = places.collect();
+        for (key, mut theirs) in other.by_key {
+            let place = places[usize::from(theirs.peer)];
+            theirs.peer = place.unwrap_or(0);
+            theirs.is_torn |= place.is_none();
             let Some(mine) = self.by_key.get_mut(&key) else {
                 self.by_key.insert(key, theirs);
                 continue;
             };
             mine.first = mine.first.min(theirs.first);
-            mine.count += theirs.count;
+            mine.count = mine.count.saturating_add(theirs.count);
             mine.is_torn |= theirs.is_torn || mine.peer != theirs.peer;
         }
         // What one of the two let go of was counted by the other alone.
@@ -130,6 +141,16 @@ impl PairedSample {
         }
         self.bound();
     }
+}
+
+/// The place of a peer among those known, to which it is added.
+fn place_of(peer: &[u8], peers: &mut Vec<Box<[u8]>>) -> Option<u16> {
+    let known = peers.iter().position(|known| **known == *peer);
+    let place = u16::try_from(known.unwrap_or(peers.len())).ok()?;
+    if known.is_none() {
+        peers.push(peer.into());
+    }
+    Some(place)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::time::{SECOND, Timestamp};
+use crate::time::{MINUTE, SECOND, Timestamp};
 
 /// How many steps with a count are kept of one rate.
 pub const STEPS_MAX: usize = 360;
@@ -17,17 +17,19 @@ pub struct Rate {
     grade: usize,
     /// Steps with a count, in order.
     steps: Vec<(i64, u64)>,
-    /// The place of the step counted last: records come nearly in order, so it is nearly always the next one too.
+    /// The place of the step counted last, and from when until when it lasts: records come nearly in order, so it is nearly
+    /// always the next one too.
     near: usize,
+    lasts: (i64, i64),
 }
 
 impl Rate {
     /// Counts one more.
     #[inline]
     pub fn add(&mut self, time: Timestamp) {
-        let width = width(self.grade) * SECOND;
-        if let Some((step, count)) = self.steps.get_mut(self.near)
-            && (0..width).contains(&(time.0.wrapping_sub(step.wrapping_mul(width))))
+        let (from, until) = self.lasts;
+        if (from..until).contains(&time.0)
+            && let Some((_, count)) = self.steps.get_mut(self.near)
         {
             *count += 1;
             return;
@@ -78,6 +80,7 @@ impl Rate {
         let points: Vec<(Timestamp, u64)> = self.points().collect();
         self.grade = grade;
         self.steps.clear();
+        self.lasts = (0, 0);
         for (start, count) in points {
             self.count(step(start, grade), count);
         }
@@ -88,16 +91,19 @@ impl Rate {
             Some((last, _)) if *last < step => Err(self.steps.len()),
             _ => self.steps.binary_search_by_key(&step, |(step, _)| *step),
         };
-        match found {
+        self.near = match found {
             Ok(at) => {
                 self.steps[at].1 += count;
-                self.near = at;
+                at
             }
             Err(at) => {
                 self.steps.insert(at, (step, count));
-                self.near = at;
+                at
             }
-        }
+        };
+        let width = width(self.grade).saturating_mul(SECOND);
+        let from = step.saturating_mul(width);
+        self.lasts = (from, from.saturating_add(width));
     }
 
     fn narrow(&mut self) {
@@ -119,14 +125,14 @@ impl Minutes {
     /// Counts one more.
     #[inline]
     pub fn add(&mut self, time: Timestamp) {
-        let minute = time.minute();
-        match &mut self.open {
-            Some((open, count)) if *open == minute => *count += 1,
-            _ => {
-                self.close();
-                self.open = Some((minute, 1));
-            }
+        if let Some((open, count)) = &mut self.open
+            && (0..MINUTE).contains(&time.0.wrapping_sub(open.wrapping_mul(MINUTE)))
+        {
+            *count += 1;
+            return;
         }
+        self.close();
+        self.open = Some((time.minute(), 1));
     }
 
     /// Adds other counts.

@@ -1,8 +1,8 @@
 //! What is counted of one signal on one node.
 
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use hashbrown::HashTable;
 
+use super::name::{LARGE, LATER_MAX, Name, Sought};
 use super::{Extent, Minutes, Rate};
 use crate::record::Locator;
 use crate::time::Timestamp;
@@ -91,13 +91,19 @@ impl Tally {
     }
 }
 
-/// A value; most are short enough to lie in the table itself: names of parts, hosts, codes.
-pub(super) type Value = SmallVec<[u8; 23]>;
+/// How often one value was counted.
+#[derive(Debug, Clone)]
+struct Counted {
+    value: Name,
+    count: u64,
+}
 
 /// The values of one field.
 #[derive(Debug, Default)]
 pub struct Values {
-    counts: FxHashMap<Value, u64>,
+    counts: HashTable<Counted>,
+    /// Values that wait to be counted, with their hashes.
+    later: Vec<(u64, Name)>,
     /// Occurrences whose value came after the cap was reached and is not counted apart.
     pub beyond_cap: u64,
 }
@@ -105,26 +111,65 @@ pub struct Values {
 impl Values {
     /// Counts one more of `value`; a new value beyond `cap` is only counted as such.
     pub fn add(&mut self, value: &[u8], cap: usize) {
-        if let Some(count) = self.counts.get_mut(value) {
-            *count += 1;
+        self.count_one(&Sought::new(value), cap);
+    }
+
+    /// The same, now or with others that follow: [`Values::settle`] counts what waits.
+    pub fn add_later(&mut self, value: &[u8], cap: usize) {
+        let sought = Sought::new(value);
+        if self.counts.len() < LARGE || !sought.is_short() {
+            self.settle(cap);
+            self.count_one(&sought, cap);
+            return;
+        }
+        self.later.push((sought.hash, sought.name()));
+        if self.later.len() >= LATER_MAX {
+            self.settle(cap);
+        }
+    }
+
+    /// Counts what waits, in its order.
+    pub fn settle(&mut self, cap: usize) {
+        if self.later.is_empty() {
+            return;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        for (hash, name) in &later {
+            self.count_one(&Sought::again(name, *hash), cap);
+        }
+        later.clear();
+        self.later = later;
+    }
+
+    #[inline]
+    fn count_one(&mut self, sought: &Sought<'_>, cap: usize) {
+        let known = self.counts.find_mut(sought.hash, |it| sought.is(&it.value));
+        if let Some(known) = known {
+            known.count += 1;
         } else if self.counts.len() < cap {
-            self.counts.insert(Value::from_slice(value), 1);
+            self.insert(sought.name(), 1);
         } else {
             self.beyond_cap += 1;
         }
     }
 
+    /// Takes a value that is not there.
+    fn insert(&mut self, value: Name, count: u64) {
+        let hash = value.hash();
+        let counted = Counted { value, count };
+        self.counts
+            .insert_unique(hash, counted, |it| it.value.hash());
+    }
+
     /// Adds the counts of another node, whatever the cap.
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "sums do not depend on the order"
-    )]
     pub fn absorb(&mut self, other: &Self) {
-        for (value, &count) in &other.counts {
-            if let Some(sum) = self.counts.get_mut(value) {
-                *sum += count;
+        debug_assert!(other.later.is_empty(), "what waits is not counted");
+        for Counted { value, count } in &other.counts {
+            let known = self.counts.find_mut(value.hash(), |it| it.value == *value);
+            if let Some(known) = known {
+                known.count += count;
             } else {
-                self.counts.insert(value.clone(), count);
+                self.insert(value.clone(), *count);
             }
         }
         self.beyond_cap += other.beyond_cap;
@@ -132,11 +177,14 @@ impl Values {
 
     /// How often `value` was counted.
     pub fn count(&self, value: &str) -> u64 {
-        self.counts.get(value.as_bytes()).copied().unwrap_or(0)
+        let sought = Sought::new(value.as_bytes());
+        let known = self.counts.find(sought.hash, |it| sought.is(&it.value));
+        known.map_or(0, |it| it.count)
     }
 
     /// How many different values there are.
     pub fn distinct(&self) -> usize {
+        debug_assert!(self.later.is_empty(), "what waits is not counted");
         self.counts.len()
     }
 
@@ -148,9 +196,9 @@ impl Values {
     /// The first `max` of [`Values::ranked`].
     pub fn top(&self, max: usize) -> Vec<(String, u64)> {
         let by_rank = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then(a.0.cmp(b.0));
+        debug_assert!(self.later.is_empty(), "what waits is not counted");
         let counts = self.counts.iter();
-        let mut values: Vec<(&[u8], u64)> =
-            counts.map(|(value, &count)| (&**value, count)).collect();
+        let mut values: Vec<(&[u8], u64)> = counts.map(|it| (it.value.bytes(), it.count)).collect();
         if max < values.len() {
             values.select_nth_unstable_by(max, by_rank);
             values.truncate(max);
@@ -232,5 +280,24 @@ mod tests {
             (values.count("a"), values.count("c"), values.beyond_cap),
             (2, 0, 1)
         );
+    }
+
+    #[test]
+    fn what_waits_is_counted_as_if_it_had_not() {
+        // 2,000 values, each again and again, some of them too long to wait; the cap comes in between.
+        let (mut now, mut later) = (Values::default(), Values::default());
+        for at in 0..10_000_u32 {
+            let number = at.wrapping_mul(2_654_435_761) >> 8;
+            let tail = if at % 97 == 0 { "_of_a_long_name" } else { "" };
+            let value = format!("all_{0}_{0}_0{tail}", number % 2_000);
+            now.add(value.as_bytes(), 1_500);
+            later.add_later(value.as_bytes(), 1_500);
+        }
+        later.settle(1_500);
+        assert_eq!(now.distinct(), 1_500);
+        assert_eq!(now.ranked(), later.ranked());
+        assert_eq!(now.beyond_cap, later.beyond_cap);
+        let counted: u64 = later.ranked().iter().map(|(_, count)| count).sum();
+        assert_eq!(counted + later.beyond_cap, 10_000);
     }
 }

@@ -1,10 +1,13 @@
 //! What counts the records of one signal.
 
 use super::{AwaitedSide, Counter, PairedSide, StallWatch};
+use crate::signals::{Signal, TallyKind};
 
 /// What counts the records of one signal, by index.
 #[derive(Debug, Default, Clone)]
 pub struct Uses {
+    /// The fields whose values are counted.
+    pub values: Vec<usize>,
     /// The counters.
     pub counters: Vec<usize>,
     /// The stalls.
@@ -18,13 +21,21 @@ pub struct Uses {
 impl Uses {
     /// By signal.
     pub fn of_all(
-        signals: usize,
+        signals: &[Signal],
         counters: &[Counter],
         stalls: &[StallWatch],
         sides: &[PairedSide],
         awaited: &[AwaitedSide],
     ) -> Vec<Self> {
-        let mut uses = vec![Self::default(); signals];
+        let of_signal = |signal: &Signal| {
+            let fields = signal.fields.iter().enumerate();
+            let counted = fields.filter(|(_, field)| field.tally != TallyKind::Not);
+            Self {
+                values: counted.map(|(at, _)| at).collect(),
+                ..Self::default()
+            }
+        };
+        let mut uses: Vec<Self> = signals.iter().map(of_signal).collect();
         for (at, counter) in counters.iter().enumerate() {
             if let Some(signal) = counter.signal {
                 uses[usize::from(signal)].counters.push(at);

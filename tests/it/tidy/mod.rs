@@ -158,6 +158,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("plotters", &["report/plots/"]),
     ("regex", &["signals/", "rules/load", "parsers/declared"]),
     ("quick_xml", &["parsers/ci/"]),
+    ("hashbrown", &["signals/tally/"]),
     ("highway", &["parsers/wal/"]),
     (
         "serde_json",
