@@ -28,7 +28,7 @@ pub enum Rotation {
 const ASIDE: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".copy", " copy"];
 
 /// Splits `NAME[.err].log[.N|-DATE][.bak][.gz]` into its stem, role and rotation.
-pub(super) fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
+pub fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     let mut name = file;
     for packed in [".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2"] {
         name = name.strip_suffix(packed).unwrap_or(name);

@@ -29,6 +29,13 @@ pub struct Names {
     pub folder: Option<String>,
 }
 
+impl Names {
+    /// The node that the user calls an artifact's.
+    pub fn node_of(&self, artifact: &Artifact) -> Option<&str> {
+        given_node(artifact, self)
+    }
+}
+
 /// Run and node as the user calls them, or else these.
 pub(super) fn as_given(
     artifact: &Artifact,

@@ -107,6 +107,11 @@ impl Place {
         let word = word.trim_end_matches(['-', '_', '.']);
         EXCERPT_STEMS.contains(&word)
     }
+
+    /// Whether a log's name says what writes it, and not whose it is or what somebody looked for.
+    pub fn is_usual_name(log: &str) -> bool {
+        GENERIC_STEMS.contains(&log)
+    }
 }
 
 /// Places every log. When all have the same run, it is called `.`.

@@ -13,6 +13,7 @@ mod seen;
 mod sharing;
 mod sniffing;
 mod tables;
+mod taken;
 mod tests;
 mod trial;
 mod wal;

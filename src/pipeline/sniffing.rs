@@ -27,6 +27,8 @@ pub(super) struct Sniffed {
     /// The first few bytes, to know the same piece packed and unpacked.
     pub(super) start: Vec<u8>,
     pub(super) unreadable: Option<InputFault>,
+    /// Whether its records, which no wrapper is around, were found in another log.
+    pub(super) is_taken: bool,
 }
 
 /// How many bytes tell whether two artifacts are the same piece.
@@ -154,6 +156,7 @@ impl Sniffed {
             encoding,
             start: Vec::new(),
             unreadable: None,
+            is_taken: false,
         }
     }
 }
