@@ -1,7 +1,7 @@
 //! What is known of the inputs before the scan, and what the scan adds.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -177,10 +177,22 @@ impl Looked {
     }
 
     /// The artifacts that list folders with WALs.
-    pub(super) fn listings(&self) -> Vec<(usize, &Place)> {
+    pub(super) fn listings(&self) -> Vec<(usize, &str, &Place)> {
         let seen = self.artifacts.iter().enumerate();
         seen.filter(|(_, seen)| seen.is_listing)
-            .map(|(at, seen)| (at, &seen.place))
+            .map(|(at, seen)| (at, seen.artifact.path.as_str(), &seen.place))
+            .collect()
+    }
+
+    /// The nodes that logs are of, by run.
+    pub(super) fn nodes(&self) -> BTreeSet<(&str, &str)> {
+        let logs = self.artifacts.iter().filter(|seen| seen.is_read());
+        let places = logs.flat_map(|seen| {
+            let wrapped = seen.logs.iter().filter_map(|log| log.place.as_ref());
+            std::iter::once(&seen.place).chain(wrapped)
+        });
+        places
+            .map(|place| (place.run.as_str(), place.node.as_str()))
             .collect()
     }
 
