@@ -6,6 +6,7 @@ mod find;
 mod folding;
 mod inputs;
 mod listings;
+mod lookup;
 mod places;
 mod reader;
 mod run;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::sniffing::Sniffed;
 use super::tables;
-use super::taken::{LogAt, taken};
+use super::taken::{LogAt, Taken, taken};
 use super::wal::Wals;
+use crate::analysis::InputFault;
 use crate::intake::{Artifact, Names, Place, Role, UNNAMED, place_all, place_beside};
+use crate::scan::ProblemKind;
 
 /// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
 /// node of a log. Where nothing names a node, the given folder does, if it may.
@@ -19,6 +21,13 @@ pub(super) fn places(
     folder: Option<String>,
 ) -> Vec<Place> {
     let taken = taken(artifacts, is_segment, sniffed, names);
+    for (at, of) in &taken.repeated {
+        let paths: Vec<&str> = of.iter().map(|&at| artifacts[at].path.as_str()).collect();
+        let of = paths.join(", ");
+        let detail = format!("all its records stand in {of}: it is not read a second time");
+        let fault = InputFault::of(ProblemKind::DuplicatePiece, detail);
+        sniffed[*at].unreadable.get_or_insert(fault);
+    }
     let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, &taken, names);
     if is_named || folder.is_none() {
         return places;
@@ -36,7 +45,7 @@ fn places_by(
     wals: &mut Wals,
     is_segment: &[bool],
     sniffed: &mut [Sniffed],
-    taken: &BTreeMap<LogAt, LogAt>,
+    taken: &Taken,
     names: &Names,
 ) -> (Vec<Place>, bool) {
     let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
@@ -68,7 +77,7 @@ fn places_by(
     let all = place_all(&paths, &told, names);
     let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
     for ((at, log), place) in streams.into_iter().zip(all.iter().cloned()) {
-        let is_taken = taken.contains_key(&(at, log));
+        let is_taken = taken.from.contains_key(&(at, log));
         match log {
             Some(log) => {
                 sniffed[at].logs[log].put(place.clone());
@@ -110,13 +119,13 @@ struct Lies<'a> {
     artifacts: &'a [Artifact],
     sniffed: &'a [Sniffed],
     by_path: BTreeMap<&'a str, &'a Artifact>,
-    taken: &'a BTreeMap<LogAt, LogAt>,
+    taken: &'a Taken,
 }
 
 impl<'a> Lies<'a> {
     /// What was taken from a log that is here lies where that does.
     fn source(&self, of: LogAt) -> LogAt {
-        let sources = std::iter::successors(Some(of), |of| self.taken.get(of).copied());
+        let sources = std::iter::successors(Some(of), |of| self.taken.from.get(of).copied());
         sources.take(TRIED_MAX).last().unwrap_or(of)
     }
 
@@ -130,6 +139,9 @@ impl<'a> Lies<'a> {
 
     /// The file whose path places it.
     fn path(&self, of: LogAt) -> &'a Artifact {
+        if let Some(renamed) = self.taken.renamed.get(&of) {
+            return renamed;
+        }
         let (at, log) = self.source(of);
         let log = log.map(|log| &self.sniffed[at].logs[log]);
         let named = log.and_then(|log| log.path.as_deref());

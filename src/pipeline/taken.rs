@@ -5,20 +5,17 @@
 //! records, they count all the same. In a log that stands as it is read, a line is found by its stamp, and little of it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::Read;
 
 use rayon::prelude::*;
 
+use super::lookup::{Lookup, Wanted, bare};
 use super::seen::HELD_BYTES;
 use super::sniffing::Sniffed;
 use super::wrapped::Wrapped;
-use crate::intake::{
-    Artifact, BlockReader, Encoding, Limits, Names, Place, Role, Window, split_name,
-};
+use crate::intake::{Artifact, Encoding, Names, Place, Role, split_name};
 use crate::parsers::Format;
 use crate::record::split_lines;
-use crate::time::{SECOND, Timestamp};
-use crate::wrappers::StreamReader;
 
 /// A log among the inputs: its artifact, and which of its logs where they are wrapped.
 pub(super) type LogAt = (usize, Option<usize>);
@@ -26,28 +23,12 @@ pub(super) type LogAt = (usize, Option<usize>);
 /// How many records of a file are looked for.
 const WANTED_MAX: usize = 16;
 
+/// How many are looked for where all of them must be found.
+const RECORDS_MAX: usize = 2_000;
+
 /// In how many logs, and of how many files: a folder may hold any number of either.
 const LOGS_MAX: usize = 64;
 const FILES_MAX: usize = 1_024;
-
-/// How far lines may stand from where their stamps belong, as several threads write them.
-const DISORDER: i64 = SECOND;
-
-/// How many bytes around a stamp are read.
-const AROUND_MAX: u64 = 16 << 20;
-
-/// How many unpacked bytes of a log are read that cannot be read from anywhere.
-const STREAMED_MAX: usize = 128 << 20;
-
-/// How much is read at once where a stamp is looked for, and where a line is.
-const STEP: usize = 8 << 10;
-const CHUNK: usize = 128 << 10;
-
-/// A record that is looked for: its stamp and its first line.
-struct Wanted {
-    time: Timestamp,
-    line: Vec<u8>,
-}
 
 /// Some evidence on how a file may have come to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +39,48 @@ enum Kind {
     Named,
     /// It is a log.
     Log,
+}
+
+/// What a file was taken from.
+enum From {
+    /// One log: it is a view of that.
+    One(LogAt),
+    /// Several, which have all of its records: the nearest of them, and their artifacts.
+    Several(LogAt, BTreeSet<usize>),
+    /// Several, which lack some of its records.
+    Nobody,
+}
+
+/// The records that the files of one log have.
+struct Hits<'l, 'a> {
+    all: BTreeSet<usize>,
+    /// The file that has most of them.
+    best: &'l Candidate<'a>,
+    most: usize,
+    logs: Vec<&'l Candidate<'a>>,
+}
+
+impl<'l, 'a> Hits<'l, 'a> {
+    fn new(log: &'l Candidate<'a>, hits: BTreeSet<usize>) -> Self {
+        Self {
+            most: hits.len(),
+            all: hits,
+            best: log,
+            logs: vec![log],
+        }
+    }
+
+    fn is_of(&self, log: &Candidate<'_>) -> bool {
+        (self.best.folder, self.best.stem) == (log.folder, log.stem)
+    }
+
+    fn add(&mut self, log: &'l Candidate<'a>, hits: BTreeSet<usize>) {
+        if hits.len() > self.most {
+            (self.most, self.best) = (hits.len(), log);
+        }
+        self.all.extend(hits);
+        self.logs.push(log);
+    }
 }
 
 /// One log of one input.
@@ -71,15 +94,28 @@ struct Candidate<'a> {
     folder: &'a str,
     stem: &'a str,
     role: Role,
+    /// Whether its file holds no other log.
+    is_only: bool,
 }
 
-/// The logs from which files were taken, by what was taken.
+/// The logs from which files were taken.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// By what was taken: where the log is.
+    pub(super) from: BTreeMap<LogAt, LogAt>,
+    /// Files all of whose records stand in several other ones, by artifact.
+    pub(super) repeated: BTreeMap<usize, BTreeSet<usize>>,
+    /// Files that are of several nodes, each under a name that names none.
+    pub(super) renamed: BTreeMap<LogAt, Artifact>,
+}
+
+/// Tells the logs from which files were taken.
 pub(super) fn taken(
     artifacts: &[Artifact],
     is_segment: &[bool],
     sniffed: &[Sniffed],
     names: &Names,
-) -> BTreeMap<LogAt, LogAt> {
+) -> Taken {
     let mut logs: Vec<Candidate<'_>> = Vec::new();
     for (at, artifact) in artifacts
         .iter()
@@ -93,10 +129,39 @@ pub(super) fn taken(
         .filter(|it| names.node_of(it.artifact).is_none())
         .take(FILES_MAX)
         .collect();
-    let found = files
-        .par_iter()
-        .filter_map(|file| Some((file.at, file.source(&logs)?)));
-    found.collect()
+    let found = files.par_iter();
+    let found: Vec<(LogAt, From)> = found
+        .filter_map(|file| Some((file.at, file.source(&logs)?)))
+        .collect();
+    let mut taken = Taken::default();
+    for (at, from) in found {
+        let log = match from {
+            From::One(log) => log,
+            From::Several(log, all) => {
+                taken.repeated.insert(at.0, all);
+                log
+            }
+            From::Nobody => {
+                taken.renamed.insert(at, renamed(&artifacts[at.0]));
+                continue;
+            }
+        };
+        taken.from.insert(at, log);
+    }
+    taken
+}
+
+/// An artifact as if its file were called like what anybody writes an excerpt into.
+fn renamed(artifact: &Artifact) -> Artifact {
+    let under = |path: &str| match path.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/excerpt"),
+        None => "excerpt".to_owned(),
+    };
+    Artifact {
+        relative: under(&artifact.relative),
+        whole: under(&artifact.whole),
+        ..artifact.clone()
+    }
 }
 
 /// The logs in an artifact whose records can be told from others.
@@ -137,6 +202,7 @@ fn candidates<'a>(
             folder,
             stem,
             role,
+            is_only: sniffed.logs.len() == 1,
         })
     };
     let plain = sniffed
@@ -149,48 +215,88 @@ fn candidates<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// The log that this was taken from.
-    fn source(&self, logs: &[Candidate<'a>]) -> Option<LogAt> {
+    /// The log, or the logs, that this was taken from.
+    fn source(&self, logs: &[Candidate<'a>]) -> Option<From> {
         let mut beside: Vec<&Candidate<'_>> =
             logs.iter().filter(|log| self.may_be_of(log)).collect();
         if beside.is_empty() {
             return None;
         }
-        let wanted = self.wanted();
-        if wanted.is_empty() {
-            return None;
-        }
+        let records = self.records();
+        let count = records.len();
+        let some = |at: usize| count <= WANTED_MAX || is_picked(at, count);
+        let picked = records.iter().enumerate().filter(|(at, _)| some(*at));
+        let wanted: Vec<&Wanted> = picked.map(|(_, it)| it).collect();
         // The nearest folder first, and in it what a server wrote.
         beside.sort_by_key(|log| (self.distance(log), log.kind != Kind::Log, log.role, log.at));
         beside.truncate(LOGS_MAX);
-        let mut groups: BTreeMap<(&str, &str), (BTreeSet<usize>, usize, LogAt)> = BTreeMap::new();
-        let mut order: Vec<(&str, &str)> = Vec::new();
+        let all_or_none = self.kind == Kind::Named;
+        let mut found: Vec<Hits<'_, '_>> = Vec::new();
         for log in beside {
-            let hits = log
-                .holds(&wanted, self.kind == Kind::Named)
-                .unwrap_or_default();
+            let hits = log.lookup().holds(&wanted, all_or_none);
+            let hits = hits.unwrap_or_default();
             if hits.is_empty() {
                 continue;
             }
-            let key = (log.folder, log.stem);
-            let (all, most, best) = groups.entry(key).or_insert_with(|| {
-                order.push(key);
-                (BTreeSet::new(), 0, log.at)
-            });
-            if hits.len() > *most {
-                (*most, *best) = (hits.len(), log.at);
+            match found.iter_mut().find(|it| it.is_of(log)) {
+                Some(of) => of.add(log, hits),
+                None => found.push(Hits::new(log, hits)),
             }
-            all.extend(hits);
         }
-        let together: BTreeSet<usize> =
-            groups.values().flat_map(|(all, ..)| all).copied().collect();
-        let of_one = order
-            .iter()
-            .map(|key| &groups[key])
-            .find(|(all, ..)| *all == together);
-        // What two logs share between them is of neither. A file that is called like a log has to be of one altogether.
-        let (all, _, best) = of_one?;
-        (self.kind == Kind::Excerpt || all.len() == wanted.len()).then_some(*best)
+        let together: BTreeSet<usize> = found.iter().flat_map(|it| &it.all).copied().collect();
+        // A file that is called like a log has to be of one altogether.
+        let is_whole = together.len() == wanted.len();
+        if let Some(one) = found.iter().find(|it| it.all == together) {
+            let is_of = self.kind == Kind::Excerpt || is_whole;
+            return is_of
+                .then_some(From::One(one.best.at))
+                .filter(|_| !wanted.is_empty());
+        }
+        if all_or_none || found.is_empty() {
+            return None;
+        }
+        if is_whole && self.is_alone() && Self::is_in(&records, &found) {
+            let at = found.iter().map(|it| it.best.at.0).collect();
+            return Some(From::Several(found[0].best.at, at));
+        }
+        // The server's and the keeper's of one node.
+        let folder = found[0].best.folder;
+        let is_one =
+            |it: &Hits<'_, '_>| it.best.folder == folder && Place::is_usual_name(it.best.stem);
+        let most = found.iter().rev().max_by_key(|it| it.all.len())?;
+        if found.iter().all(is_one) {
+            return Some(From::One(most.best.at));
+        }
+        Some(From::Nobody)
+    }
+
+    /// Whether all of it is looked at, and nothing else is in its file.
+    fn is_alone(&self) -> bool {
+        let is_only = self.wrapped.is_none() || self.is_only;
+        is_only && self.encoding == Encoding::Plain && self.artifact.bytes <= HELD_BYTES
+    }
+
+    /// Whether logs have all of so many records.
+    fn is_in(records: &[Wanted], found: &[Hits<'_, 'a>]) -> bool {
+        if records.len() > RECORDS_MAX {
+            return false;
+        }
+        let mut left: Vec<&Wanted> = records.iter().collect();
+        for log in found.iter().flat_map(|it| &it.logs) {
+            let hits = log.lookup().holds(&left, false).unwrap_or_default();
+            let missing = left.iter().enumerate().filter(|(at, _)| !hits.contains(at));
+            left = missing.map(|(_, it)| *it).collect();
+        }
+        left.is_empty()
+    }
+
+    fn lookup(&self) -> Lookup<'a> {
+        Lookup {
+            artifact: self.artifact,
+            wrapped: self.wrapped,
+            format: self.format,
+            encoding: self.encoding,
+        }
     }
 
     /// Whether a log may be the one that this was taken from, as far as both can be told without reading.
@@ -233,105 +339,29 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Some of its records, the first and the last among them.
-    fn wanted(&self) -> Vec<Wanted> {
+    /// Its records, in a large file those of its beginning. A file that is called like a log may end within one.
+    fn records(&self) -> Vec<Wanted> {
         let mut text = Vec::new();
         let Ok((reader, _)) = self.artifact.open() else {
             return Vec::new();
         };
         // What was read before a fault is there.
         drop(reader.take(HELD_BYTES).read_to_end(&mut text));
-        let all: Vec<(Timestamp, Vec<u8>)> = match self.wrapped {
-            Some(log) => log.heads(text),
-            None => split_lines(whole_lines(&text))
-                .filter(|line| self.format.is_head(line))
-                .filter_map(|line| Some((self.format.stamp(line)?, bare(line).to_vec())))
-                .collect(),
-        };
-        let count = all.len();
-        let some = |at: usize| count <= WANTED_MAX || is_picked(at, count);
-        let all = all.into_iter().enumerate().filter(|(at, _)| some(*at));
-        all.map(|(_, (time, line))| Wanted { time, line }).collect()
-    }
-
-    /// Which of the records stand in this log; if `all` must, none where the first one does not.
-    fn holds(&self, wanted: &[Wanted], all: bool) -> io::Result<BTreeSet<usize>> {
-        let seekable = self
-            .artifact
-            .window()
-            .filter(|_| self.encoding == Encoding::Plain && self.wrapped.is_none());
-        let Some(window) = seekable else {
-            return Ok(self.streams(wanted));
-        };
-        let mut window = window?;
-        let mut found = BTreeSet::new();
-        for (at, it) in wanted.iter().enumerate() {
-            if finds(&mut window, self.format, it)? {
-                found.insert(at);
-            } else if all {
-                break;
-            }
+        if self.kind == Kind::Named {
+            text.truncate(memchr::memrchr(b'\n', &text).unwrap_or(text.len()));
         }
-        Ok(found)
-    }
-
-    /// The same, of a log that is read from its beginning.
-    fn streams(&self, wanted: &[Wanted]) -> BTreeSet<usize> {
-        let Ok((reader, _)) = self.artifact.open() else {
-            return BTreeSet::new();
-        };
-        let format = self.format;
-        let mut blocks = if let Some(log) = self.wrapped {
-            let reading = log.reading(false);
-            Blocks::Wrapped(Box::new(StreamReader::new(
-                reader,
-                reading,
-                Limits::default(),
-            )))
-        } else {
-            let is_head = move |line: &[u8]| format.is_head(line);
-            Blocks::Plain(Box::new(BlockReader::new(
-                reader,
-                is_head,
-                Limits::default(),
-            )))
-        };
-        let mut found = BTreeSet::new();
-        let (mut read, mut buffer) = (0, Vec::new());
-        let last = wanted.iter().map(|it| it.time.0).max().unwrap_or(i64::MIN);
-        while read < STREAMED_MAX && found.len() < wanted.len() {
-            let Some(block) = blocks.next(buffer) else {
-                break;
-            };
-            let missing = wanted.iter().enumerate();
-            let missing = missing.filter(|(_, it)| stands_in(&block, &it.line, (true, true)));
-            found.extend(missing.map(|(at, _)| at).collect::<Vec<_>>());
-            read += block.len();
-            let is_past = format
-                .stamp(&block)
-                .is_some_and(|it| it.0 > last + DISORDER);
-            if is_past && self.wrapped.is_none_or(Wrapped::is_in_order) {
-                break;
-            }
-            buffer = block;
+        if let Some(log) = self.wrapped {
+            let heads = log.heads(text).into_iter();
+            return heads.map(|(time, line)| Wanted { time, line }).collect();
         }
-        found
-    }
-}
-
-/// A log's text from its beginning.
-enum Blocks {
-    Plain(Box<BlockReader>),
-    Wrapped(Box<StreamReader>),
-}
-
-impl Blocks {
-    fn next(&mut self, buffer: Vec<u8>) -> Option<Vec<u8>> {
-        let block = match self {
-            Self::Plain(reader) => reader.next(buffer),
-            Self::Wrapped(reader) => reader.next(buffer),
+        let heads = split_lines(&text).filter(|line| self.format.is_head(line));
+        let wanted = |line: &[u8]| {
+            Some(Wanted {
+                time: self.format.stamp(line)?,
+                line: bare(line).to_vec(),
+            })
         };
-        block.map(|block| block.bytes)
+        heads.filter_map(wanted).collect()
     }
 }
 
@@ -346,75 +376,4 @@ fn is_picked(at: usize, count: usize) -> bool {
     let step = |number: usize| number * (count - 1) / (WANTED_MAX - 1);
     let near = at * (WANTED_MAX - 1) / (count - 1);
     step(near) == at || step(near + 1) == at
-}
-
-/// A text up to its last line end, or all of it if it has one line.
-fn whole_lines(text: &[u8]) -> &[u8] {
-    memchr::memrchr(b'\n', text).map_or(text, |end| &text[..end])
-}
-
-fn bare(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// Whether a line stands in a text, which begins and ends where lines do, or not.
-fn stands_in(text: &[u8], line: &[u8], (begins, ends): (bool, bool)) -> bool {
-    memchr::memmem::find_iter(text, line).any(|at| {
-        let before = at.checked_sub(1).map(|before| text[before]);
-        let behind = text.get(at + line.len());
-        before.map_or(begins, |byte| byte == b'\n')
-            && behind.map_or(ends, |byte| matches!(byte, b'\n' | b'\r'))
-    })
-}
-
-/// Reads up to so many bytes from a place on.
-fn read_at(window: &mut Window, at: u64, most: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    window.seek(SeekFrom::Start(at))?;
-    buffer.clear();
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    window.take(most).read_to_end(buffer).map(drop)
-}
-
-/// The stamp of the first record that begins in a text behind its first line end.
-fn first_stamp(text: &[u8], format: Format) -> Option<Timestamp> {
-    let (_, rest) = text.split_at(memchr::memchr(b'\n', text)? + 1);
-    let mut lines = split_lines(rest).filter(|line| format.is_head(line));
-    lines.find_map(|line| format.stamp(line))
-}
-
-/// Whether a log, whose records stand in the order of their stamps but for a little, has a record.
-fn finds(window: &mut Window, format: Format, wanted: &Wanted) -> io::Result<bool> {
-    let mut buffer = Vec::new();
-    let end = window.seek(SeekFrom::End(0))?;
-    let (mut from, mut to) = (0, end);
-    // All before `from` is older than what is looked for.
-    while to - from > CHUNK as u64 {
-        let middle = from + (to - from) / 2;
-        let mut stamp = None;
-        for most in [STEP, CHUNK, 16 * CHUNK] {
-            read_at(window, middle, most, &mut buffer)?;
-            stamp = first_stamp(&buffer, format);
-            if stamp.is_some() {
-                break;
-            }
-        }
-        match stamp {
-            Some(stamp) if stamp.0 < wanted.time.0 - DISORDER => from = middle,
-            _ => to = middle,
-        }
-    }
-    let mut at = from;
-    while at < end && at - from < AROUND_MAX {
-        // With the byte before it and the one behind a line that begins in it.
-        let most = CHUNK + wanted.line.len() + 2;
-        read_at(window, at.saturating_sub(1), most, &mut buffer)?;
-        if stands_in(&buffer, &wanted.line, (at == 0, buffer.len() < most)) {
-            return Ok(true);
-        }
-        if first_stamp(&buffer, format).is_some_and(|it| it.0 > wanted.time.0 + DISORDER) {
-            return Ok(false);
-        }
-        at += CHUNK as u64;
-    }
-    Ok(false)
 }

@@ -247,3 +247,45 @@ fn a_bare_file_name_before_a_line_leads_to_the_log_of_that_name_that_has_it() {
         assert_eq!(count(&report, "relink-refused", "n2"), 3, "{excerpt}");
     }
 }
+
+#[test]
+fn an_excerpt_of_several_logs_without_their_names_counts_nothing_twice() {
+    let of_both = refusals(&[1, 2]) + &refusals(&[30, 31]);
+    for excerpt in ["errors.txt", "timeouts.txt"] {
+        for packed in [false, true] {
+            let folder = Folder::with(LOG, refusals(&[0, 1, 2]));
+            let second = refusals(&[30, 31, 32]);
+            if packed {
+                let packed = product::gzip(second.as_bytes());
+                folder.put("n2/clickhouse-server.log.0.gz", packed);
+            } else {
+                folder.put("n2/clickhouse-server.log", second);
+            }
+            folder.put(excerpt, &of_both);
+            let report = folder.report();
+            assert_eq!(nodes(&report), ["n1", "n2"]);
+            assert_eq!(report.records.total, 6);
+            let input = product::input(&report, excerpt);
+            assert_eq!(product::problems(input), [("duplicate-piece", None)]);
+            let detail = &input.problems[0].detail;
+            assert!(detail.contains("n1/") && detail.contains("n2/"), "{detail}");
+            // With a record that none of them has it is read, for that must not be lost.
+            folder.put(excerpt, format!("{of_both}{}", refusals(&[40])));
+            let report = folder.report();
+            assert_eq!(report.records.total, 6 + 5);
+            assert_eq!(nodes(&report), ["(unnamed)", "n1", "n2"]);
+        }
+    }
+    // The server's and the keeper's of one node, and one that both lack.
+    let folder = Folder::with(LOG, refusals(&[0, 1, 2]));
+    folder.put("n1/clickhouse-keeper.log", keeper(&[0, 1, 2]));
+    let of_both = refusals(&[1, 2]) + &keeper(&[2]);
+    folder.put("n1/timeouts.txt", &of_both);
+    assert_eq!(folder.report().records.total, 6);
+    folder.put("n1/timeouts.txt", of_both + &refusals(&[9]));
+    let report = folder.report();
+    assert_eq!(
+        (nodes(&report), count(&report, "relink-refused", "n1")),
+        (vec!["n1"], 4)
+    );
+}
