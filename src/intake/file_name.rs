@@ -42,7 +42,7 @@ pub fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     if let Some((head, rotation)) = split_date(name).or_else(|| split_number(name)) {
         (name, piece) = (head, Some(rotation));
     }
-    for text in [".log", ".txt", ".out"] {
+    for text in [".log", ".txt", ".out", ".LOG", ".TXT", ".OUT"] {
         name = name.strip_suffix(text).unwrap_or(name);
     }
     // `extension .log` of logrotate, and the second download of a browser: `server-20261129.log`, `server (1).log`.

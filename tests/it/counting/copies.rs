@@ -119,8 +119,9 @@ fn an_excerpt_beside_its_log_adds_what_the_log_lacks() {
         ("grep.out", taken(&lines[1..2]), 3, 1),
         ("out", taken(&lines[2..]), 3, 1),
         ("tail.txt", taken(&[lines[1], lines[1]]), 4, 2),
-        // One that the log lacks.
+        // One that the log lacks, beside one that it has and alone.
         ("errors.txt", taken(&[&other, lines[1]]), 4, 2),
+        ("Errors.TXT", taken(&[&other]), 4, 1),
     ] {
         let folder = Folder::with("n1/clickhouse-server.log", &all);
         folder.put(&format!("n1/{name}"), &text);
