@@ -57,6 +57,9 @@ pub(crate) fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
         .min(outer.len())
 }
 
+/// What editors and shells of another system put before a text: a byte order mark.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// The lines of a text without their `\n`, as `split` has them: what follows the last end is one more.
 pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);

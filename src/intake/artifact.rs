@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::bounds::{Bounds, Exceeded, is_exceeded};
-use super::content::{Content, Range};
+use super::content::{Content, Range, Window};
 use super::packing::{Checked, Encoding, Guarded, MAGIC_BYTES, Meter, Metered, Packed, SIP, Torn};
 
 /// How many unpacked bytes are looked at to tell a format.
@@ -80,6 +80,11 @@ impl Artifact {
             unpacked: 0,
         };
         Ok((Box::new(guarded), size))
+    }
+
+    /// Opens the artifact as it is stored, to be read from anywhere; `None` where that would be from its beginning only.
+    pub fn window(&self) -> Option<io::Result<Window>> {
+        self.range().map(|range| range.open())
     }
 
     /// The first [`SAMPLE_BYTES`] unpacked bytes, or as many as can be unpacked.

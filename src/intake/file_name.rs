@@ -28,7 +28,7 @@ pub enum Rotation {
 const ASIDE: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".copy", " copy"];
 
 /// Splits `NAME[.err].log[.N|-DATE][.bak][.gz]` into its stem, role and rotation.
-pub(super) fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
+pub fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     let mut name = file;
     for packed in [".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2"] {
         name = name.strip_suffix(packed).unwrap_or(name);
@@ -42,7 +42,7 @@ pub(super) fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     if let Some((head, rotation)) = split_date(name).or_else(|| split_number(name)) {
         (name, piece) = (head, Some(rotation));
     }
-    for text in [".log", ".txt", ".out"] {
+    for text in [".log", ".txt", ".out", ".LOG", ".TXT", ".OUT"] {
         name = name.strip_suffix(text).unwrap_or(name);
     }
     // `extension .log` of logrotate, and the second download of a browser: `server-20261129.log`, `server (1).log`.

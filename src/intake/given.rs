@@ -29,6 +29,13 @@ pub struct Names {
     pub folder: Option<String>,
 }
 
+impl Names {
+    /// The node that the user calls an artifact's.
+    pub fn node_of(&self, artifact: &Artifact) -> Option<&str> {
+        given_node(artifact, self)
+    }
+}
+
 /// Run and node as the user calls them, or else these.
 pub(super) fn as_given(
     artifact: &Artifact,
@@ -175,15 +182,49 @@ fn node_of_folder(path: &Path) -> Option<String> {
     let name = parts.next()??;
     let above = parts.next().flatten();
     let is_home = above.is_some_and(|above| matches!(above, "home" | "Users"));
-    let word = name.split(|c: char| !c.is_ascii_alphabetic()).next()?;
-    let lower = word.to_ascii_lowercase();
-    let is_collected = COLLECTED.contains(&lower.as_str())
-        || lower
-            .strip_suffix('s')
-            .is_some_and(|one| COLLECTED.contains(&one));
+    let word = name.split(|c: char| !c.is_alphabetic()).next()?;
+    let is_collected = is_collected(word) && !is_host(name);
     let is_address = name.parse::<Ipv4Addr>().is_ok();
     let is_node = !word.is_empty() && !is_collected && !is_generic(name) && !is_home;
     (is_node || is_address).then(|| name.to_owned())
+}
+
+/// Whether a word says what was collected.
+fn is_collected(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let one = lower.strip_suffix('s');
+    COLLECTED.contains(&lower.as_str()) || one.is_some_and(|one| COLLECTED.contains(&one))
+}
+
+/// Words that say what a host does, too, where a number stands right behind: `master1`, but not `run1` or `master-2`.
+const ROLES: &[&str] = &[
+    "archive",
+    "backup",
+    "build",
+    "ci",
+    "main",
+    "master",
+    "reference",
+    "support",
+    "work",
+];
+
+/// Whether a name that begins with what was collected is a host's: `master1`, and `test-ch1`, where a name with a number of its own
+/// stands behind.
+fn is_host(name: &str) -> bool {
+    let mut parts = name.split(['-', '_', '.']);
+    let numbered = |part: &str| {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_one =
+            !word.is_empty() && word.len() < part.len() && word.chars().all(char::is_alphabetic);
+        is_one.then(|| word.to_ascii_lowercase())
+    };
+    let first = parts.next().and_then(numbered);
+    let behind = parts.filter_map(numbered);
+    first.is_some_and(|word| ROLES.contains(&word.as_str()))
+        || behind
+            .into_iter()
+            .any(|word| word.chars().count() > 1 && !is_collected(&word) && word != "rc")
 }
 
 #[cfg(test)]
@@ -199,6 +240,14 @@ mod tests {
             ("/cases/42/keeper-2/coordination/log", Some("keeper-2")),
             ("/cases/42/10.0.0.7", Some("10.0.0.7")),
             ("/home/jane/chi-main-0-1-0", Some("chi-main-0-1-0")),
+            ("/cases/42/master1", Some("master1")),
+            ("/cases/42/support1", Some("support1")),
+            ("/cases/42/test-ch1", Some("test-ch1")),
+            ("/cases/42/ünode", Some("ünode")),
+            ("/cases/42/run1", None),
+            ("/cases/42/master-2", None),
+            ("/cases/42/release-v26", None),
+            ("/cases/42/test-run7", None),
             ("/var/log/clickhouse-server", None),
             ("/home/jane/logs", None),
             ("/tmp", None),

@@ -105,7 +105,12 @@ impl Place {
         // `errors-210`, `grep2`: the number says what was looked for, or which try it was.
         let word = log.trim_end_matches(|c: char| c.is_ascii_digit());
         let word = word.trim_end_matches(['-', '_', '.']);
-        EXCERPT_STEMS.contains(&word)
+        EXCERPT_STEMS.contains(&word.to_ascii_lowercase().as_str())
+    }
+
+    /// Whether a log's name says what writes it, and not whose it is or what somebody looked for.
+    pub fn is_usual_name(log: &str) -> bool {
+        GENERIC_STEMS.contains(&log)
     }
 }
 

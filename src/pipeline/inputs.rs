@@ -1,13 +1,13 @@
 //! What is known of the inputs before the scan, and what the scan adds.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::copies::{Piece, Side, copies};
+use super::copies::{Piece, Repeats, Side, copies};
 use super::facts::ArtifactFacts;
 use super::listings::ListedWals;
 use super::places::places;
@@ -84,27 +84,19 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             encoding,
             start,
             unreadable,
+            is_taken,
         } = sniffed;
         let (format, form, logs, export, unreadable) = if is_segment {
             (None, None, Vec::new(), None, None)
         } else {
             (format, form, logs, export, unreadable)
         };
-        if let Some(format) = format.filter(|_| export.is_none()) {
-            let side = (place.run.clone(), place.node.clone(), format, place.role);
-            pieces.entry(side).or_default().push(Piece {
-                artifact: artifacts.len(),
-                rotation: place.piece,
-                encoding,
-                bytes: artifact.bytes,
-                start,
-            });
-        }
         let is_small = encoding == Encoding::Plain && artifact.bytes <= HELD_BYTES;
-        artifacts.push(Seen {
+        let seen = Seen {
             artifact,
             place,
             is_small,
+            is_taken,
             format,
             logs,
             export,
@@ -112,7 +104,11 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
             is_segment,
             is_listing: is_listing && !is_segment,
             skipped: unreadable,
-        });
+        };
+        if let Some((side, piece)) = seen.piece(artifacts.len(), encoding, start) {
+            pieces.entry(side).or_default().push(piece);
+        }
+        artifacts.push(seen);
     }
     leave_out_copies(&mut artifacts, pieces);
     for (at, detail) in wals.unchecked() {
@@ -128,7 +124,7 @@ pub(super) fn look(found: Found, plan: &Plan, rules: &RuleBase) -> Looked {
 
 /// Says of every file that another one repeats that it is not read.
 fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) {
-    let begins = |path: &str| format!("it begins like {path} and is not read a second time");
+    let begins = |path: &str| format!("{path} begins with all of it: it is not read a second time");
     let other = |path: &str| {
         format!("it is the table of {path} in another form and is not read a second time")
     };
@@ -137,8 +133,16 @@ fn leave_out_copies(artifacts: &mut [Seen], pieces: BTreeMap<Side, Vec<Piece>>) 
         Some((at, seen.artifact.path.as_str(), export))
     });
     let exports = tables::copies(exports).into_iter().map(|it| (it, true));
-    let pieces = copies(pieces).into_iter().map(|it| (it, false));
-    for ((copy, whole), is_table) in pieces.chain(exports).collect::<Vec<_>>() {
+    let opened = |at: usize| artifacts[at].artifact.open().ok().map(|(reader, _)| reader);
+    let (copies, parts): (Vec<_>, Vec<_>) = copies(pieces, &opened)
+        .into_iter()
+        .partition(|(.., repeats)| *repeats == Repeats::All);
+    let pieces = copies.into_iter().map(|(at, of, _)| ((at, of), false));
+    let left: Vec<((usize, usize), bool)> = pieces.chain(exports).collect();
+    for (part, ..) in parts {
+        artifacts[part].is_taken = true;
+    }
+    for ((copy, whole), is_table) in left {
         let path = &artifacts[whole].artifact.path;
         let detail = if is_table { other(path) } else { begins(path) };
         artifacts[copy].skipped = Some(InputFault::of(ProblemKind::DuplicatePiece, detail));
@@ -162,34 +166,7 @@ impl Looked {
             .iter()
             .enumerate()
             .filter(|(_, seen)| seen.is_read());
-        plan_logs(read.flat_map(|(artifact, seen)| {
-            let source = move |stream, place: &Place, format, is_excerpt, is_collected| {
-                let source = Source {
-                    artifact,
-                    stream,
-                    format,
-                    coarse: seen.export.as_ref().is_some_and(|export| export.coarse),
-                    is_collected,
-                    is_excerpt,
-                    is_held: is_collected && seen.is_small,
-                };
-                (place.clone(), source)
-            };
-            let plain = seen.format.filter(|_| seen.logs.is_empty());
-            let is_collected = seen.is_plain_collected();
-            let plain = plain.map(|format| source(0, &seen.place, format, false, is_collected));
-            let logs = seen.logs.iter().enumerate();
-            let wrapped = logs.filter_map(move |(stream, log)| {
-                Some(source(
-                    stream,
-                    log.place.as_ref()?,
-                    log.format,
-                    log.is_excerpt,
-                    !log.layers.is_empty(),
-                ))
-            });
-            plain.into_iter().chain(wrapped)
-        }))
+        plan_logs(read.flat_map(|(artifact, seen)| seen.sources(artifact)))
     }
 
     /// The artifacts with results of tests.
@@ -200,10 +177,22 @@ impl Looked {
     }
 
     /// The artifacts that list folders with WALs.
-    pub(super) fn listings(&self) -> Vec<(usize, &Place)> {
+    pub(super) fn listings(&self) -> Vec<(usize, &str, &Place)> {
         let seen = self.artifacts.iter().enumerate();
         seen.filter(|(_, seen)| seen.is_listing)
-            .map(|(at, seen)| (at, &seen.place))
+            .map(|(at, seen)| (at, seen.artifact.path.as_str(), &seen.place))
+            .collect()
+    }
+
+    /// The nodes that logs are of, by run.
+    pub(super) fn nodes(&self) -> BTreeSet<(&str, &str)> {
+        let logs = self.artifacts.iter().filter(|seen| seen.is_read());
+        let places = logs.flat_map(|seen| {
+            let wrapped = seen.logs.iter().filter_map(|log| log.place.as_ref());
+            std::iter::once(&seen.place).chain(wrapped)
+        });
+        places
+            .map(|place| (place.run.as_str(), place.node.as_str()))
             .collect()
     }
 

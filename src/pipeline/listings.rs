@@ -1,14 +1,15 @@
 //! Listings of WAL folders among the inputs: read, and the holes between the names in them handed to the rules as problems of their
 //! nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
 use super::inputs::Looked;
 use super::wal::{evidence_of, place_in};
 use crate::analysis::InputFault;
+use crate::intake::{Place, UNNAMED};
 use crate::layout::{Absence, Severity, absences};
-use crate::parsers::wal::Listing;
+use crate::parsers::wal::{Listing, owner_of_file};
 use crate::record::Locator;
 use crate::rules::WalProblem;
 use crate::scan::ProblemKind;
@@ -31,16 +32,22 @@ impl ListedWals {
     /// Reads all listings, those of one node together: its log may lie in several folders.
     pub(super) fn read(looked: &Looked) -> Self {
         let mut listed = Self::default();
-        let mut nodes: BTreeMap<(String, String), Vec<(usize, Listing)>> = BTreeMap::new();
-        for (at, place) in looked.listings() {
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        for (at, path, place) in looked.listings() {
             let text = whole(looked, at);
             let listing = text.as_deref().map(Listing::read).unwrap_or_default();
             let unread = text.err().or_else(|| unread(&listing));
             listed.lines.push((at, listing.lines));
             listed.note(at, unread);
-            let node = (place.run.clone(), place.node.clone());
-            nodes.entry(node).or_default().push((at, listing));
+            let of = listing.by_owner(owner_of_file(path)).into_iter();
+            parts.extend(of.map(|(owner, listing)| Part {
+                at,
+                place,
+                owner,
+                listing,
+            }));
         }
+        let nodes = by_node(parts, &looked.nodes());
         for (node, of) in nodes {
             let listings: Vec<&Listing> = of.iter().map(|(_, listing)| listing).collect();
             let found = absences(&listings);
@@ -72,6 +79,40 @@ fn unread(listing: &Listing) -> Option<String> {
             foreign.count, foreign.first
         )
     })
+}
+
+/// What a text lists of one node.
+struct Part<'l> {
+    at: usize,
+    place: &'l Place,
+    /// The node that the text or its file's name names.
+    owner: Option<String>,
+    listing: Listing,
+}
+
+/// Listings by run and node. Where a text or its name names a node that has a log, or where what lies in one place names several, they
+/// are of those: one node's files fill no hole of another's. Otherwise they are of the node in whose folder they lie.
+fn by_node(
+    parts: Vec<Part<'_>>,
+    known: &BTreeSet<(&str, &str)>,
+) -> BTreeMap<(String, String), Vec<(usize, Listing)>> {
+    let mut owners: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    for part in &parts {
+        let place = (part.place.run.as_str(), part.place.node.as_str());
+        owners.entry(place).or_default().extend(part.owner.clone());
+    }
+    let mut nodes: BTreeMap<(String, String), Vec<(usize, Listing)>> = BTreeMap::new();
+    for part in parts {
+        let (run, node) = (part.place.run.as_str(), part.place.node.as_str());
+        let is_apart = node == UNNAMED || owners[&(run, node)].len() > 1;
+        let owner = part
+            .owner
+            .filter(|it| is_apart || known.contains(&(run, it)));
+        let node = owner.unwrap_or_else(|| node.to_owned());
+        let of_node = nodes.entry((run.to_owned(), node)).or_default();
+        of_node.push((part.at, part.listing));
+    }
+    nodes
 }
 
 fn whole(looked: &Looked, artifact: usize) -> Result<Vec<u8>, String> {

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use super::sniffing::Sniffed;
 use super::tables;
+use super::taken::{LogAt, Taken, taken};
 use super::wal::Wals;
+use crate::analysis::InputFault;
 use crate::intake::{Artifact, Names, Place, Role, UNNAMED, place_all, place_beside};
+use crate::scan::ProblemKind;
 
 /// The place of every artifact: segments and files that are no logs are placed by the logs beside them, and name no run or
 /// node of a log. Where nothing names a node, the given folder does, if it may.
@@ -17,7 +20,15 @@ pub(super) fn places(
     names: &Names,
     folder: Option<String>,
 ) -> Vec<Place> {
-    let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, names);
+    let taken = taken(artifacts, is_segment, sniffed, names);
+    for (at, of) in &taken.repeated {
+        let paths: Vec<&str> = of.iter().map(|&at| artifacts[at].path.as_str()).collect();
+        let of = paths.join(", ");
+        let detail = format!("all its records stand in {of}: it is not read a second time");
+        let fault = InputFault::of(ProblemKind::DuplicatePiece, detail);
+        sniffed[*at].unreadable.get_or_insert(fault);
+    }
+    let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, &taken, names);
     if is_named || folder.is_none() {
         return places;
     }
@@ -25,7 +36,7 @@ pub(super) fn places(
         folder,
         ..names.clone()
     };
-    places_by(artifacts, wals, is_segment, sniffed, &names).0
+    places_by(artifacts, wals, is_segment, sniffed, &taken, &names).0
 }
 
 /// The place of every artifact, and whether any that holds evidence is of a node or a run with a name.
@@ -34,6 +45,7 @@ fn places_by(
     wals: &mut Wals,
     is_segment: &[bool],
     sniffed: &mut [Sniffed],
+    taken: &Taken,
     names: &Names,
 ) -> (Vec<Place>, bool) {
     let (exports, rest): (Vec<usize>, Vec<usize>) = (0..artifacts.len())
@@ -43,36 +55,35 @@ fn places_by(
         .into_iter()
         .partition(|&at| sniffed[at].format.is_some());
     let of = |some: &[usize]| some.iter().map(|&at| &artifacts[at]).collect::<Vec<_>>();
-    let streams: Vec<(usize, Option<usize>)> = logs
+    let streams: Vec<LogAt> = logs
         .iter()
         .flat_map(|&at| match sniffed[at].logs.len() {
             0 => vec![(at, None)],
             count => (0..count).map(|log| (at, Some(log))).collect(),
         })
         .collect();
-    let told = |&(at, log): &(usize, Option<usize>)| match log {
-        Some(log) => sniffed[at].logs[log].node.as_deref(),
-        None => sniffed[at].node.as_deref(),
+    let whole = logs.iter().copied();
+    let whole = whole.filter(|&at| sniffed[at].logs.iter().all(|log| log.path.is_none()));
+    let lies = Lies {
+        artifacts,
+        sniffed,
+        by_path: whole
+            .map(|at| (artifacts[at].whole.as_str(), &artifacts[at]))
+            .collect(),
+        taken,
     };
-    let told: Vec<Option<&str>> = streams.iter().map(told).collect();
-    let by_path: BTreeMap<&str, &Artifact> = logs
-        .iter()
-        .filter(|&&at| sniffed[at].logs.iter().all(|log| log.path.is_none()))
-        .map(|&at| (artifacts[at].whole.as_str(), &artifacts[at]))
-        .collect();
-    let path = |&(at, log): &(usize, Option<usize>)| {
-        let log = log.map(|log| &sniffed[at].logs[log]);
-        let named = log.and_then(|log| log.path.as_deref());
-        let found = named.and_then(|named| named_file(&artifacts[at].whole, named, &by_path));
-        let file = found.or_else(|| log.and_then(|log| log.file.as_ref()));
-        file.unwrap_or(&artifacts[at])
-    };
-    let paths: Vec<&Artifact> = streams.iter().map(path).collect();
+    let told: Vec<Option<&str>> = streams.iter().map(|of| lies.told(*of)).collect();
+    let paths: Vec<&Artifact> = streams.iter().map(|of| lies.path(*of)).collect();
     let all = place_all(&paths, &told, names);
     let mut placed: BTreeMap<usize, Place> = BTreeMap::new();
     for ((at, log), place) in streams.into_iter().zip(all.iter().cloned()) {
-        if let Some(log) = log {
-            sniffed[at].logs[log].put(place.clone());
+        let is_taken = taken.from.contains_key(&(at, log));
+        match log {
+            Some(log) => {
+                sniffed[at].logs[log].put(place.clone());
+                sniffed[at].logs[log].is_taken = is_taken;
+            }
+            None => sniffed[at].is_taken = is_taken,
         }
         placed.entry(at).or_insert(place);
     }
@@ -101,6 +112,44 @@ fn places_by(
     }));
     places.extend(placed);
     (places.into_values().collect(), is_named)
+}
+
+/// Where logs lie, and what tells whose they are.
+struct Lies<'a> {
+    artifacts: &'a [Artifact],
+    sniffed: &'a [Sniffed],
+    by_path: BTreeMap<&'a str, &'a Artifact>,
+    taken: &'a Taken,
+}
+
+impl<'a> Lies<'a> {
+    /// What was taken from a log that is here lies where that does.
+    fn source(&self, of: LogAt) -> LogAt {
+        let sources = std::iter::successors(Some(of), |of| self.taken.from.get(of).copied());
+        sources.take(TRIED_MAX).last().unwrap_or(of)
+    }
+
+    /// The node that its lines or its wrapper name.
+    fn told(&self, of: LogAt) -> Option<&'a str> {
+        match self.source(of) {
+            (at, Some(log)) => self.sniffed[at].logs[log].node.as_deref(),
+            (at, None) => self.sniffed[at].node.as_deref(),
+        }
+    }
+
+    /// The file whose path places it.
+    fn path(&self, of: LogAt) -> &'a Artifact {
+        if let Some(renamed) = self.taken.renamed.get(&of) {
+            return renamed;
+        }
+        let (at, log) = self.source(of);
+        let log = log.map(|log| &self.sniffed[at].logs[log]);
+        let named = log.and_then(|log| log.path.as_deref());
+        let found =
+            named.and_then(|named| named_file(&self.artifacts[at].whole, named, &self.by_path));
+        let file = found.or_else(|| log.and_then(|log| log.file.as_ref()));
+        file.unwrap_or(&self.artifacts[at])
+    }
 }
 
 /// How many folders above a file, and how many parts of a path that its lines name, are tried.

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::copies::{Piece, Side};
 use super::facts::ArtifactFacts;
 use super::tables::Export;
 use super::wrapped::Wrapped;
 use crate::analysis::{InputFacts, InputFault, LISTING, SEGMENT, TABLE, TableFacts};
-use crate::intake::{Artifact, Place};
+use crate::intake::{Artifact, Encoding, Place};
 use crate::parsers::{Format, ci};
 use crate::scan::ProblemKind;
-use crate::streams::Log;
+use crate::streams::{Log, Source};
 
 /// How many bytes of what was collected are read before the log it was taken from: they stay in memory for a while.
 pub(super) const HELD_BYTES: u64 = 4 << 20;
@@ -26,7 +27,7 @@ pub(super) fn excerpts(artifacts: &[Seen], logs: &[Log]) -> Vec<(usize, String)>
         };
         let excerpts = log.views.iter().filter(|view| {
             let seen = &artifacts[view.artifact];
-            seen.export.is_none() && (seen.logs.is_empty() || view.is_excerpt)
+            seen.export.is_none() && (seen.is_plain() || view.is_excerpt || view.is_taken)
         });
         for view in excerpts {
             let paths = taken.entry(view.artifact).or_default();
@@ -47,6 +48,10 @@ pub(super) fn excerpts(artifacts: &[Seen], logs: &[Log]) -> Vec<(usize, String)>
 }
 
 /// An artifact that was looked at.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a file"
+)]
 pub(super) struct Seen {
     pub(super) artifact: Artifact,
     pub(super) place: Place,
@@ -62,6 +67,8 @@ pub(super) struct Seen {
     pub(super) is_segment: bool,
     /// Whether it lists a folder with a WAL.
     pub(super) is_listing: bool,
+    /// Whether its records, or some of them, were found in another log.
+    pub(super) is_taken: bool,
     /// Why it is not read though it is there.
     pub(super) skipped: Option<InputFault>,
 }
@@ -77,6 +84,63 @@ impl Seen {
     pub(super) fn is_plain_collected(&self) -> bool {
         let name = self.artifact.path.rsplit('/').next().unwrap_or_default();
         self.export.is_none() && !name.to_ascii_lowercase().contains(".log")
+    }
+
+    /// It as a file that another one may repeat; `None` if it is no log.
+    pub(super) fn piece(
+        &self,
+        artifact: usize,
+        encoding: Encoding,
+        start: Vec<u8>,
+    ) -> Option<(Side, Piece)> {
+        let format = self.format.filter(|_| self.export.is_none())?;
+        let place = &self.place;
+        let side = (place.run.clone(), place.node.clone(), format, place.role);
+        let piece = Piece {
+            artifact,
+            rotation: place.piece,
+            encoding,
+            bytes: self.artifact.bytes,
+            start,
+            is_collected: self.is_taken
+                || self.is_plain() && self.is_plain_collected()
+                || self.logs.iter().any(|log| log.is_excerpt || log.is_taken),
+        };
+        Some((side, piece))
+    }
+
+    /// Whether no wrapper is around its lines.
+    fn is_plain(&self) -> bool {
+        self.logs.iter().all(|log| log.layers.is_empty())
+    }
+
+    /// Its logs, with their places.
+    pub(super) fn sources(&self, artifact: usize) -> Vec<(Place, Source)> {
+        let is_plain = self.is_plain();
+        let source = |stream, format, log: Option<&Wrapped>| {
+            let is_taken = self.is_taken || log.is_some_and(|log| log.is_taken);
+            let is_wrapped = log.is_some_and(|log| !log.layers.is_empty());
+            let is_excerpt = log.is_some_and(|log| log.is_excerpt);
+            let is_collected = is_wrapped || is_taken || is_plain && self.is_plain_collected();
+            Source {
+                artifact,
+                stream,
+                format,
+                coarse: self.export.as_ref().is_some_and(|export| export.coarse),
+                is_collected,
+                is_whole: is_wrapped && !is_excerpt,
+                is_excerpt,
+                is_taken,
+                is_held: is_collected && self.is_small,
+            }
+        };
+        let plain = self.format.filter(|_| self.logs.is_empty());
+        let plain = plain.map(|format| (self.place.clone(), source(0, format, None)));
+        let logs = self.logs.iter().enumerate();
+        let wrapped = logs.filter_map(|(stream, log)| {
+            Some((log.place.clone()?, source(stream, log.format, Some(log))))
+        });
+        plain.into_iter().chain(wrapped).collect()
     }
 
     /// What an analysis says of it.

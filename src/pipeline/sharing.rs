@@ -193,7 +193,9 @@ mod tests {
                 format: Format::CLICKHOUSE,
                 coarse: false,
                 is_collected: false,
+                is_whole: false,
                 is_excerpt: false,
+                is_taken: false,
                 is_held: false,
             };
             let mut log = Log::default();

@@ -5,6 +5,7 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
+use crate::parsers::tables::is_folded;
 use crate::parsers::{Format, Sample, ci, wal};
 use crate::record::split_lines;
 use crate::rules::RuleBase;
@@ -27,6 +28,8 @@ pub(super) struct Sniffed {
     /// The first few bytes, to know the same piece packed and unpacked.
     pub(super) start: Vec<u8>,
     pub(super) unreadable: Option<InputFault>,
+    /// Whether its records, which no wrapper is around, were found in another log.
+    pub(super) is_taken: bool,
 }
 
 /// How many bytes tell whether two artifacts are the same piece.
@@ -136,7 +139,7 @@ fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) ->
         format,
         node: format.and_then(|format| format.only_node(sample.bytes)),
         logs,
-        unreadable: illegible(artifact, format),
+        unreadable: illegible(artifact, sample.bytes, format),
         ..Sniffed::unknown(encoding)
     }
 }
@@ -154,6 +157,7 @@ impl Sniffed {
             encoding,
             start: Vec::new(),
             unreadable: None,
+            is_taken: false,
         }
     }
 }
@@ -197,14 +201,53 @@ fn quotes(artifact: &Artifact, sample: &Sample<'_>) -> bool {
     is_document(&artifact.path) && !is_declared()
 }
 
-/// A file that is named like a server's log and does not begin like one.
-fn illegible(artifact: &Artifact, format: Option<Format>) -> Option<InputFault> {
+/// What a file of no format is known to hold all the same: nothing that is read.
+fn illegible(artifact: &Artifact, sample: &[u8], format: Option<Format>) -> Option<InputFault> {
+    if format.is_some() {
+        return None;
+    }
+    if let Some(encoding) = utf16(sample) {
+        let detail = format!(
+            "a text in {encoding}, which is not read: turn it into UTF-8, as iconv -f {encoding} -t UTF-8 does"
+        );
+        return Some(InputFault::of(ProblemKind::Unreadable, detail));
+    }
+    if is_folded(sample) {
+        let detail = "a table in one line of JSON, which is not read: write a row a line, as jq -c '.data[]' does";
+        return Some(InputFault::of(ProblemKind::Unreadable, detail.to_owned()));
+    }
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
     let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
-    (format.is_none() && is_named).then(|| {
+    is_named.then(|| {
         let detail = "named like a server's log, but no record begins in its first 64 KiB";
         InputFault::of(ProblemKind::Unreadable, detail.to_owned())
     })
+}
+
+/// How many units of UTF-16 tell it.
+const UNITS: usize = 128;
+
+/// The encoding of a text in UTF-16, as shells of Windows write it: most of its letters are ASCII with a zero beside.
+fn utf16(sample: &[u8]) -> Option<&'static str> {
+    let marked = [("UTF-16LE", [0xff, 0xfe]), ("UTF-16BE", [0xfe, 0xff])];
+    let mut marked = marked
+        .into_iter()
+        .filter(|(_, mark)| sample.starts_with(mark));
+    let (encoding, text) = match marked.next() {
+        Some((encoding, mark)) => (encoding, &sample[mark.len()..]),
+        None if sample.first() == Some(&0) => ("UTF-16BE", sample),
+        None => ("UTF-16LE", sample),
+    };
+    let units = text.chunks_exact(2).take(UNITS);
+    let letters = units.clone().filter(|unit| {
+        let (letter, other) = match encoding {
+            "UTF-16LE" => (unit[0], unit[1]),
+            _ => (unit[1], unit[0]),
+        };
+        other == 0 && (letter.is_ascii_graphic() || letter.is_ascii_whitespace())
+    });
+    let (letters, units) = (letters.count(), units.len());
+    (units >= 8 && letters * 10 >= units * 9).then_some(encoding)
 }
 
 /// A log's empty file is a log: an empty err.log says that nothing went wrong.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
 use crate::parsers::{Format, Sample, claimed, sniff};
-use crate::record::Lines;
+use crate::record::{Lines, Start, split_lines};
 use crate::time::{MINUTE, Timestamp, Zone};
 use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
 
@@ -39,6 +39,8 @@ pub(super) struct Wrapped {
     pub(super) beyond: Lines,
     /// Where it belongs.
     pub(super) place: Option<Place>,
+    /// Whether its records were found in another log.
+    pub(super) is_taken: bool,
 }
 
 /// How many lines of a text, the sample or what stands in it, are of a known format.
@@ -131,6 +133,7 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
         beyond: Lines::default(),
         name,
         place: None,
+        is_taken: false,
         layers: log.layers,
     };
     Some((wrapped, path))
@@ -225,6 +228,7 @@ pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
         beyond: Lines::default(),
         name: String::new(),
         place: None,
+        is_taken: false,
     };
     log.look(sample);
     log.is_reversed.then_some(log)
@@ -250,25 +254,42 @@ impl Wrapped {
 
     /// Tells its order and its clock from the first bytes of its file.
     fn look(&mut self, sample: &[u8]) {
-        let file = Box::new(Cursor::new(sample.to_vec()));
-        let mut reader = StreamReader::new(file, self.reading(false), Limits::default());
         let (mut stamps, mut ahead): (Vec<Timestamp>, Vec<i64>) = (Vec::new(), Vec::new());
+        self.records(sample.to_vec(), |stamp, _, start| {
+            stamps.push(stamp);
+            ahead.extend(start.time.map(|utc| stamp.0 - utc.0));
+        });
+        self.is_reversed = is_newest_first(&stamps);
+        if self.clock == Clock::Unknown {
+            self.clock = Clock::of(&ahead);
+        }
+    }
+
+    /// The stamps and the first lines of the records in the first bytes of its file.
+    pub(super) fn heads(&self, sample: Vec<u8>) -> Vec<(Timestamp, Vec<u8>)> {
+        let mut heads = Vec::new();
+        self.records(sample, |stamp, text, _| {
+            let line = split_lines(text).next().unwrap_or_default();
+            heads.push((stamp, line.to_vec()));
+        });
+        heads
+    }
+
+    /// Gives the stamp and the text from its head on of each record in the first bytes of its file, and where it begins.
+    fn records(&self, sample: Vec<u8>, mut give: impl FnMut(Timestamp, &[u8], &Start)) {
+        let file = Box::new(Cursor::new(sample));
+        let mut reader = StreamReader::new(file, self.reading(false), Limits::default());
         while let Some(block) = reader.next(Vec::new()) {
             let starts = block
                 .origin
                 .as_deref()
                 .map_or(&[][..], |origin| &origin.starts);
             for start in starts.iter().filter(|start| start.is_record) {
-                let Some(stamp) = self.format.stamp(&block.bytes[start.at as usize..]) else {
-                    continue;
-                };
-                stamps.push(stamp);
-                ahead.extend(start.time.map(|utc| stamp.0 - utc.0));
+                let text = &block.bytes[start.at as usize..];
+                if let Some(stamp) = self.format.stamp(text) {
+                    give(stamp, text, start);
+                }
             }
-        }
-        self.is_reversed = is_newest_first(&stamps);
-        if self.clock == Clock::Unknown {
-            self.clock = Clock::of(&ahead);
         }
     }
 

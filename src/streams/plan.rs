@@ -22,8 +22,12 @@ pub struct Source {
     pub coarse: bool,
     /// Whether somebody took it from a log, which may be here as well: it is wrapped, or its file is not called like a log.
     pub is_collected: bool,
+    /// Whether a collector took all of it.
+    pub is_whole: bool,
     /// Whether only some of its lines are here.
     pub is_excerpt: bool,
+    /// Whether its records, or some of them, are known to stand in another log of its node.
+    pub is_taken: bool,
     /// Whether it is read whole before the log that it is a view of: so the order of its records is its own affair.
     pub is_held: bool,
 }
@@ -109,15 +113,15 @@ type Pieces = Vec<(Place, Source)>;
 
 /// Sets apart what somebody took from the very log beside which it lies: it has the place of a piece, and is none.
 fn set_apart(pieces: Pieces) -> (Pieces, Pieces) {
-    let is_whole = |(_, source): &&(Place, Source)| !source.is_excerpt;
-    let has_whole = pieces.iter().any(|piece| is_whole(&piece));
+    let is_whole = |source: &Source| !source.is_excerpt && !source.is_taken;
+    let has_whole = pieces.iter().any(|(_, source)| is_whole(source));
     let written = pieces.iter().filter(|(_, source)| !source.is_collected);
     let written: BTreeSet<_> = written
         .map(|(place, _)| (place.role, place.piece))
         .collect();
     let is_apart = |(place, source): &(Place, Source)| {
         let repeats = written.contains(&(place.role, place.piece));
-        source.is_collected && (repeats || source.is_excerpt && has_whole)
+        source.is_collected && (repeats || !is_whole(source) && has_whole)
     };
     let (apart, written) = pieces.into_iter().partition(is_apart);
     (written, apart)
@@ -136,21 +140,30 @@ fn take_collected(planned: &mut Vec<Log>) -> Vec<Log> {
         let spec = source.format.spec();
         spec.counts_records && !spec.dateless && !spec.nodes_in_lines
     };
-    let mut written: BTreeMap<_, BTreeSet<Option<Program>>> = BTreeMap::new();
-    for log in planned.iter() {
-        let own = sources(log)
-            .into_iter()
-            .filter(|source| !source.is_collected && is_dated(source));
-        for source in own {
-            let programs = written.entry(key(log, source.format)).or_default();
-            programs.insert(program(&log.name));
+    let programs = |is_of: fn(&Source) -> bool| {
+        let mut programs: BTreeMap<_, BTreeSet<Option<Program>>> = BTreeMap::new();
+        for log in planned.iter() {
+            let own = sources(log).into_iter();
+            for source in own.filter(|source| is_of(source) && is_dated(source)) {
+                let programs = programs.entry(key(log, source.format)).or_default();
+                programs.insert(program(&log.name));
+            }
         }
-    }
+        programs
+    };
+    let (written, whole) = (
+        programs(|source| !source.is_collected),
+        programs(|source| source.is_whole && !source.is_taken),
+    );
     let is_view = |log: &Log| {
         let repeats = |source: &Source| {
-            let programs = written.get(&key(log, source.format));
+            // Where no log is here as it was written, what a collector took of all of it is the log.
+            let of = key(log, source.format);
+            let whole = || whole.get(&of).filter(|_| !source.is_whole);
+            let programs = written.get(&of).or_else(whole);
             let mut programs = programs.into_iter().flatten();
-            source.is_collected && programs.any(|it| may_be_one(*it, program(&log.name)))
+            let is_of = programs.any(|it| may_be_one(*it, program(&log.name)));
+            source.is_collected && (is_of || source.is_taken && is_dated(source))
         };
         sources(log).iter().all(repeats)
     };
@@ -270,7 +283,9 @@ mod tests {
             format: Format::CLICKHOUSE,
             coarse: false,
             is_collected: false,
+            is_whole: false,
             is_excerpt: false,
+            is_taken: false,
             is_held: false,
         };
         let logs = plan([
@@ -297,7 +312,9 @@ mod tests {
             format: Format::CLICKHOUSE,
             coarse: false,
             is_collected: false,
+            is_whole: false,
             is_excerpt: false,
+            is_taken: false,
             is_held: false,
         };
         let logs = plan([
@@ -327,7 +344,9 @@ mod tests {
             format: Format::CLICKHOUSE,
             coarse: false,
             is_collected,
+            is_whole: false,
             is_excerpt: false,
+            is_taken: false,
             is_held: false,
         };
         let (server, keeper) = ("clickhouse-server", "clickhouse-keeper");

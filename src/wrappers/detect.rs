@@ -9,7 +9,7 @@ use super::json_logger::Roles;
 use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
 use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
-use crate::record::{Lines, split_lines};
+use crate::record::{BOM, Lines, split_lines};
 
 /// How deep wrappers may stand in each other.
 const DEPTH_MAX: usize = 6;
@@ -91,7 +91,7 @@ impl Unwrapped {
 
 /// Tells the wrappers from a file's first bytes.
 pub fn detect(sample: &[u8], claims: Claims<'_>) -> Detected {
-    let plain = sample.strip_prefix(b"\xef\xbb\xbf");
+    let plain = sample.strip_prefix(BOM);
     let best = best(plain.unwrap_or(sample), 0, claims);
     let is_wrapped = plain.is_some() || best.logs.iter().any(|log| !log.layers.is_empty());
     if best.claimed == 0 || !is_wrapped {

@@ -3,12 +3,10 @@
 use std::io::{self, Read};
 
 use super::stack::Place;
+use crate::record::BOM;
 
 /// How many bytes of the file are read at once.
 const GULP: usize = 256 << 10;
-
-/// What an editor of another system puts before a text.
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of a file.
 pub(super) struct LineReader {

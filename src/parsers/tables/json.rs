@@ -212,7 +212,7 @@ pub(super) fn bare(line: &[u8]) -> &[u8] {
 pub(super) fn element(lines: &mut Lines, buffer: &mut Vec<u8>) -> Option<Place> {
     loop {
         buffer.clear();
-        let mut place = lines.next(buffer)?;
+        let place = lines.next(buffer)?;
         let first = buffer.trim_ascii();
         if first.is_empty() || first == b"[" || first == b"," {
             continue;
@@ -220,27 +220,47 @@ pub(super) fn element(lines: &mut Lines, buffer: &mut Vec<u8>) -> Option<Place> 
         if !matches!(first[0], b'{' | b'[') {
             return None;
         }
-        let mut depth = Depth::default();
-        let mut seen = 0;
-        loop {
-            depth.pass(&buffer[seen..]);
-            seen = buffer.len();
-            if depth.open == 0 || buffer.len() >= lines.bytes_max() {
-                place.cut |= depth.open != 0;
-                let length = buffer.trim_ascii_end().len();
-                buffer.truncate(length);
-                if buffer.last() == Some(&b',') {
-                    buffer.pop();
-                }
-                return Some(place);
+        let first = buffer.clone();
+        return Some(closed(lines, buffer, &first, place));
+    }
+}
+
+/// Reads the rest of a row that is spread over lines, as `jq` and `PrettyJSONEachRow` write it, behind its first line.
+pub(super) fn spread(lines: &mut Lines, buffer: &mut Vec<u8>, place: Place) -> Place {
+    let first = buffer.clone();
+    closed(lines, buffer, &first, place)
+}
+
+/// Reads lines up to the one that closes the bracket in the first one. A row that is torn ends where the next one begins: with a
+/// line like its first.
+fn closed(lines: &mut Lines, buffer: &mut Vec<u8>, first: &[u8], mut place: Place) -> Place {
+    let is_spread = matches!(first.trim_ascii(), b"{" | b"[");
+    let mut depth = Depth::default();
+    let mut seen = 0;
+    loop {
+        depth.pass(&buffer[seen..]);
+        seen = buffer.len();
+        if depth.open == 0 || buffer.len() >= lines.bytes_max() {
+            place.cut |= depth.open != 0;
+            let length = buffer.trim_ascii_end().len();
+            buffer.truncate(length);
+            if buffer.last() == Some(&b',') {
+                buffer.pop();
             }
-            buffer.push(b'\n');
-            let Some(next) = lines.next(buffer) else {
-                place.cut = true;
-                return Some(place);
-            };
-            place.cut |= next.cut;
+            return place;
         }
+        buffer.push(b'\n');
+        seen += 1;
+        let Some(next) = lines.next(buffer) else {
+            place.cut = true;
+            return place;
+        };
+        if is_spread && &buffer[seen..] == first {
+            lines.give_back(first.to_vec(), next);
+            buffer.truncate(seen - 1);
+            return place;
+        }
+        place.cut |= next.cut;
     }
 }
 

@@ -1,6 +1,8 @@
 //! Lines of a reader, with their numbers and places, none longer than a bound.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use crate::record::BOM;
 
 /// How much is read at once.
 const GULP: usize = 256 * 1024;
@@ -28,13 +30,26 @@ pub(super) struct Place {
 }
 
 impl Lines {
-    pub(super) fn new(reader: Box<dyn Read + Send>, bytes_max: usize) -> Self {
+    /// Starts behind the byte order mark, where the file begins with one.
+    pub(super) fn new(mut reader: Box<dyn Read + Send>, bytes_max: usize) -> Self {
+        let mut start = Vec::with_capacity(BOM.len());
+        let most = u64::try_from(BOM.len()).unwrap_or(0);
+        let error = reader.by_ref().take(most).read_to_end(&mut start).err();
+        let (start, offset) = match start.strip_prefix(BOM) {
+            Some(_) => (Vec::new(), most),
+            None => (start, 0),
+        };
+        let begun = Cursor::new(start);
+        let reader: Box<dyn Read + Send> = match error {
+            Some(_) => Box::new(begun),
+            None => Box::new(begun.chain(reader)),
+        };
         Self {
             reader: BufReader::with_capacity(GULP, reader),
             bytes_max,
             line: 0,
-            offset: 0,
-            error: None,
+            offset,
+            error,
             kept: Vec::new(),
         }
     }

@@ -19,7 +19,7 @@ use std::io::Read;
 pub use known::{Known, Rows, TABLES, hinted, identify, known};
 pub use line::{cell, cells};
 pub use row::{COLUMNS_MAX, Columns, Row, RowFault};
-pub use sniff::{Sniffed, sniff};
+pub use sniff::{Sniffed, is_folded, sniff};
 pub use write::{Writer, Written};
 
 use lines::Lines;
@@ -238,9 +238,12 @@ impl Table {
                 delimited::csv_row(&self.buffer, place, &self.columns, row);
             }
             Form::JsonEachRow => loop {
-                let Some(place) = self.line() else {
+                let Some(mut place) = self.line() else {
                     return false;
                 };
+                if self.buffer.trim_ascii() == b"{" {
+                    place = json::spread(&mut self.lines, &mut self.buffer, place);
+                }
                 let bare = json::bare(&self.buffer);
                 if !bare.is_empty() {
                     json::object(bare, place, &mut self.columns, row);

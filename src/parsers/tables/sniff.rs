@@ -4,7 +4,7 @@ use super::known::{Known, hinted, identify};
 use super::parquet::MAGIC;
 use super::row::Columns;
 use super::{Form, delimited, json, pretty, vertical};
-use crate::record::split_lines;
+use crate::record::{BOM, split_lines};
 
 /// What a file's beginning tells.
 #[derive(Debug, Clone)]
@@ -42,6 +42,7 @@ pub fn sniff(sample: &[u8], name: &str) -> Option<Sniffed> {
     if sample.starts_with(MAGIC) {
         return Some(found(Form::Parquet, Vec::new(), hint));
     }
+    let sample = sample.strip_prefix(BOM).unwrap_or(sample);
     let lines: Vec<&[u8]> = split_lines(sample)
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
         .collect();
@@ -70,6 +71,15 @@ pub fn sniff(sample: &[u8], name: &str) -> Option<Sniffed> {
         let sniffed = found(form, names, hint);
         (form != Form::PrettySpace || sniffed.table.is_some()).then_some(sniffed)
     })
+}
+
+/// Whether a text begins a document with a table, as `FORMAT JSON` writes one, that was put on one line.
+pub fn is_folded(sample: &[u8]) -> bool {
+    let sample = sample.strip_prefix(BOM).unwrap_or(sample);
+    let first = split_lines(sample).next().unwrap_or_default().iter();
+    let begins = first.filter(|byte| !byte.is_ascii_whitespace()).copied();
+    let document = br#"{"meta":[{"name":""#;
+    begins.take(document.len()).eq(document.iter().copied())
 }
 
 fn json_form(begun: &[u8], lines: &[&[u8]]) -> Option<(Form, Vec<String>)> {

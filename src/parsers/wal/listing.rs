@@ -8,11 +8,14 @@
 //! A listing is evidence of names and of nothing else: which segments there are, and how large the listing says they are. Only names
 //! that no other program uses are believed.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::parsers::ci::jobs::unstamp::plain;
-use crate::record::{Lines, split_lines};
+use crate::record::{BOM, Lines, split_lines};
 use crate::vocab::Lsn;
 
-use super::{LAYOUTS, Layout, SegmentName};
+use super::{LAYOUTS, Layout, SegmentName, owner};
 
 /// What a listing shows.
 #[derive(Debug, Default)]
@@ -25,6 +28,8 @@ pub struct Listing {
     pub lines: u64,
     /// Lines that are of no listing.
     pub foreign: Lines,
+    /// The nodes of the snapshots.
+    snapshot_owners: Vec<Option<Arc<str>>>,
 }
 
 /// A segment that a listing names.
@@ -44,29 +49,53 @@ pub struct Entry {
     pub layout: &'static str,
     /// What its name says.
     pub name: SegmentName,
+    /// The node that what stands around it names.
+    pub owner: Option<Arc<str>>,
 }
 
 impl Listing {
     /// Reads a text.
     pub fn read(text: &[u8]) -> Self {
         let mut listing = Self::default();
-        let (mut command, mut folder) = (0, String::new());
-        for line in split_lines(text) {
+        let mut above = Above::default();
+        for line in split_lines(text.strip_prefix(BOM).unwrap_or(text)) {
             listing.lines += 1;
             let line = plain(line);
-            match said(&String::from_utf8_lossy(&line)) {
-                Said::Command(of) => (command, folder) = (command + 1, of.to_owned()),
-                Said::Folder(of) => of.clone_into(&mut folder),
+            let line = String::from_utf8_lossy(&line);
+            match said(&line) {
+                Said::Command(of) => {
+                    above.begin(of);
+                    above.name(typed_on(&line));
+                }
+                Said::Folder(of) => match owner::of_heading(of).filter(|_| !of.contains('/')) {
+                    Some(node) => {
+                        above.begin("");
+                        above.name(Some(node));
+                    }
+                    None => of.clone_into(&mut above.folder),
+                },
                 Said::Files(files) => {
+                    if let [(word, None)] = files[..]
+                        && named(file_of(word)).is_none()
+                        && !word.contains('/')
+                        && let Some(node) = owner::of_heading(word)
+                    {
+                        above.begin("");
+                        above.name(Some(node));
+                    }
                     for (path, size) in files {
-                        listing.add(path, size, command, &folder);
+                        listing.add(path, size, &above);
                     }
                 }
                 Said::Nothing => {}
                 // What stands between two lists of files keeps them apart.
                 Said::Other => {
-                    listing.foreign.note(listing.lines);
-                    (command, folder) = (command + 1, String::new());
+                    let node = owner::of_heading(&line);
+                    if node.is_none() {
+                        listing.foreign.note(listing.lines);
+                    }
+                    above.begin("");
+                    above.name(node);
                 }
             }
         }
@@ -76,25 +105,50 @@ impl Listing {
         listing
     }
 
+    /// The parts of it that are of different nodes; where nothing in it names one, `file` does.
+    pub fn by_owner(self, file: Option<&str>) -> Vec<(Option<String>, Self)> {
+        let mut parts: BTreeMap<Option<String>, Self> = BTreeMap::new();
+        let name = |owner: Option<Arc<str>>| owner.as_deref().or(file).map(str::to_owned);
+        for entry in self.entries {
+            let part = parts.entry(name(entry.owner.clone())).or_default();
+            part.entries.push(entry);
+        }
+        for (snapshot, owner) in self.snapshots.into_iter().zip(self.snapshot_owners) {
+            let part = parts.entry(name(owner)).or_default();
+            part.snapshots.push(snapshot);
+        }
+        parts.into_iter().collect()
+    }
+
     /// Whether more of it is something else than what stands around files where they are listed.
     pub fn is_mixed(&self) -> bool {
         let named = self.entries.len() + self.snapshots.len();
         self.foreign.count > others_max(named)
     }
 
-    fn add(&mut self, path: &str, size: Option<&str>, command: u32, above: &str) {
-        let (folder, file) = path.rsplit_once('/').unwrap_or((above, path));
+    fn add(&mut self, path: &str, size: Option<&str>, above: &Above) {
+        let (folder, file) = path.rsplit_once('/').unwrap_or((&above.folder, path));
+        let owner = || {
+            above
+                .owner
+                .clone()
+                .or_else(|| owner::of_path(folder).map(Arc::from))
+        };
         match named(file) {
             Some((layout, Named::Segment(name))) => self.entries.push(Entry {
                 line: self.lines,
-                command,
+                command: above.command,
                 folder: folder.to_owned(),
                 file: file.to_owned(),
                 size: size.map(str::to_owned),
                 layout: layout.id,
                 name,
+                owner: owner(),
             }),
-            Some((layout, Named::Snapshot(lsn))) => self.snapshots.push((layout.id, lsn)),
+            Some((layout, Named::Snapshot(lsn))) => {
+                self.snapshots.push((layout.id, lsn));
+                self.snapshot_owners.push(owner());
+            }
             None => {}
         }
     }
@@ -103,9 +157,10 @@ impl Listing {
     /// quotes a listing among other lines is none.
     pub fn claims(sample: &[u8]) -> bool {
         let (mut listed, mut bare, mut other) = (0_usize, 0_usize, 0_u64);
-        for line in split_lines(sample) {
+        for line in split_lines(sample.strip_prefix(BOM).unwrap_or(sample)) {
             let line = plain(line);
-            match said(&String::from_utf8_lossy(&line)) {
+            let line = String::from_utf8_lossy(&line);
+            match said(&line) {
                 Said::Files(files) => {
                     let files = files.iter();
                     let segments = files.filter(|(path, _)| named(file_of(path)).is_some());
@@ -114,14 +169,45 @@ impl Listing {
                         *if is_sized { &mut listed } else { &mut bare } += 1;
                     }
                 }
-                Said::Other => other += 1,
-                Said::Nothing | Said::Command(_) | Said::Folder(_) => {}
+                Said::Other if owner::of_heading(&line).is_none() => other += 1,
+                Said::Other | Said::Nothing | Said::Command(_) | Said::Folder(_) => {}
             }
         }
         // One name alone on its line may be anything's.
         let is_text = memchr::memchr(0, sample).is_none();
         is_text && (listed > 0 || bare > 1) && other <= others_max(listed + bare)
     }
+}
+
+/// What stands above a line of a listing.
+#[derive(Default)]
+struct Above {
+    /// How many commands, or texts between two lists.
+    command: u32,
+    folder: String,
+    /// The node that a heading or a prompt names.
+    owner: Option<Arc<str>>,
+}
+
+impl Above {
+    fn begin(&mut self, folder: &str) {
+        self.command += 1;
+        folder.clone_into(&mut self.folder);
+    }
+
+    /// Takes note of a node; where none is named, the one before holds.
+    fn name(&mut self, node: Option<&str>) {
+        self.owner = node.map(Arc::from).or(self.owner.take());
+    }
+}
+
+/// The node on which the command of a line was typed.
+fn typed_on(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words
+        .iter()
+        .position(|word| COMMANDS.contains(&file_of(word)))?;
+    owner::of_command(&words, at)
 }
 
 /// How many lines beside so many files may be something else.

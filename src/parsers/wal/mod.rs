@@ -16,6 +16,7 @@ mod kafka;
 mod keeper;
 mod listing;
 mod nats;
+mod owner;
 mod postgresql;
 mod prometheus;
 mod raft_wal;
@@ -37,6 +38,7 @@ pub use declared::{
 };
 pub use found::{Behind, Fault, FaultKind, Scan, Tail};
 pub use listing::{Entry, Listing};
+pub use owner::of_file as owner_of_file;
 pub use window::{RECORD_BYTES_MAX, Window};
 
 use found::{close, is_blank};

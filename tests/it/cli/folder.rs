@@ -39,6 +39,18 @@ fn a_folder_given_alone_names_the_node_as_the_one_above_it_does() {
 }
 
 #[test]
+fn a_folder_whose_name_begins_like_what_is_collected_may_be_a_node() {
+    for name in ["master1", "support1", "test-ch1", "ünode"] {
+        let folder = Folder::with(&format!("{name}/clickhouse-server.log"), log());
+        assert_eq!(nodes(&folder, name), [name]);
+    }
+    for name in ["run1", "incident-42", "test-7"] {
+        let folder = Folder::with(&format!("{name}/clickhouse-server.log"), log());
+        assert_eq!(nodes(&folder, name), [""; 0], "{name}");
+    }
+}
+
+#[test]
 fn a_folder_that_holds_nodes_or_says_what_it_holds_names_none() {
     let folder = Folder::with("bundle-a/input/clickhouse-server.log", log());
     assert_eq!(nodes(&folder, "bundle-a/input"), [""; 0]);

@@ -119,8 +119,9 @@ fn an_excerpt_beside_its_log_adds_what_the_log_lacks() {
         ("grep.out", taken(&lines[1..2]), 3, 1),
         ("out", taken(&lines[2..]), 3, 1),
         ("tail.txt", taken(&[lines[1], lines[1]]), 4, 2),
-        // One that the log lacks.
+        // One that the log lacks, beside one that it has and alone.
         ("errors.txt", taken(&[&other, lines[1]]), 4, 2),
+        ("Errors.TXT", taken(&[&other]), 4, 1),
     ] {
         let folder = Folder::with("n1/clickhouse-server.log", &all);
         folder.put(&format!("n1/{name}"), &text);
@@ -159,11 +160,10 @@ fn an_excerpt_is_a_view_of_the_err_log_too() {
 fn what_is_no_excerpt_of_a_log_that_is_here_counts() {
     let all = three();
     let rest: String = all.split_inclusive('\n').skip(1).collect();
-    // No log that it could be of; another node's; one that is called like a log.
+    // No log that it could be of; another node's.
     for (log, excerpt, refusals) in [
         ("n1/notes.md", "n1/errors.txt", 2),
         ("n1/clickhouse-server.log", "n2/errors.txt", 5),
-        ("n1/clickhouse-server.log", "n1/errors.log", 5),
     ] {
         let folder = Folder::with(log, &all);
         folder.put(excerpt, &rest);
@@ -298,8 +298,7 @@ fn an_excerpt_is_taken_from_the_log_and_not_from_another_excerpt() {
     folder.put("n1/errors.log", lines[1]);
     folder.put("n1/grep.out", &all);
     let report = folder.report();
-    // Three, and the one of the file that is called like a log.
-    assert_eq!(report.records.total, 4);
+    assert_eq!(report.records.total, 3);
     let excerpt = product::input(&report, "grep.out");
     assert!(
         excerpt.problems[0]

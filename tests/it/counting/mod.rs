@@ -1,6 +1,7 @@
 //! The rules of counting of `docs/counting.md`, one small log each. Every expected value is counted by hand from the text.
 
 mod copies;
+mod excerpts;
 mod forged;
 mod generated;
 mod once;

@@ -1,5 +1,6 @@
 //! Exports of system tables as evidence.
 
+mod encodings;
 mod evidence;
 mod forms;
 mod hostile;

@@ -1,5 +1,6 @@
 //! `wal-layout-check` and `wal dump`: folders with right answers, logs from a writer of their own, hostile bytes, and WALs beside logs.
 
+mod apart;
 mod beside;
 mod cases;
 mod declared;
