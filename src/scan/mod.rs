@@ -119,8 +119,6 @@ struct Pass<'s, 'b> {
     further: Vec<(usize, usize)>,
     suspects: Suspects,
     problems: Problems,
-    /// Whether the bytes are known to be ASCII without a NUL.
-    is_plain: bool,
     query: OpenQuery,
     /// Midnights passed in a log without dates, and the stamp before.
     days: i64,
@@ -149,7 +147,6 @@ impl<'s, 'b> Pass<'s, 'b> {
             further: Vec::new(),
             suspects: Suspects::default(),
             problems: Problems::default(),
-            is_plain: false,
             query: OpenQuery::default(),
             days: 0,
             before: None,
@@ -180,7 +177,7 @@ impl<'s, 'b> Pass<'s, 'b> {
             }
             if line.is_empty() {
                 self.scan.lines = number;
-                self.is_plain = ends.is_plain();
+                self.problems.is_plain = ends.is_plain();
                 return;
             }
             let end = ends.next().map_or(bytes.len(), |at| at + 1);
@@ -403,8 +400,7 @@ impl<'s, 'b> Pass<'s, 'b> {
         if self.context.continues {
             self.problems.note(ProblemKind::RecordTooLong, 0);
         }
-        self.scan.problems =
-            std::mem::take(&mut self.problems).into_list(self.bytes, self.is_plain);
+        self.scan.problems = std::mem::take(&mut self.problems).into_list(self.bytes);
         if let Some(origin) = self.context.origin {
             self.place_in_file(origin);
         }

@@ -68,6 +68,8 @@ pub struct Problem {
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     list: Vec<Problem>,
+    /// Whether the bytes are known to be ASCII without a NUL.
+    pub(super) is_plain: bool,
 }
 
 impl Problems {
@@ -106,9 +108,9 @@ impl Problems {
         }
     }
 
-    /// All of them. `is_plain`: whether the bytes are known to be ASCII without a NUL.
-    pub(super) fn into_list(self, bytes: &[u8], is_plain: bool) -> Vec<Problem> {
-        if is_plain {
+    /// All of them.
+    pub(super) fn into_list(self, bytes: &[u8]) -> Vec<Problem> {
+        if self.is_plain {
             return self.list;
         }
         let mut list = Self::of(bytes).list;
