@@ -27,11 +27,11 @@ const HALVES: usize = 16;
 const BUCKETS: usize = 8;
 const EMPTY: u16 = u16::MAX;
 
-/// How many windows are found before they are handed over.
-const FOUND_MAX: usize = 16;
+/// How many windows are found before they are handed over: most texts hold one or none.
+const FOUND_MAX: usize = 8;
 
-/// Windows found in a stretch: where they begin, and their numbers.
-type Found = [(usize, u16); FOUND_MAX];
+/// A window found: where it begins, and its number.
+type Found = (u32, u32);
 
 impl Windows {
     /// How many windows are found well: with more, many places look like one.
@@ -64,57 +64,57 @@ impl Windows {
     /// `text` at which one stands whole, in order. What stands behind them is looked at and not searched.
     #[inline]
     pub fn find(&self, text: &[u8], length: usize, mut found: impl FnMut(usize, usize)) {
-        let mut these: Found = [(0, EMPTY); FOUND_MAX];
+        let mut these: [Found; FOUND_MAX] = [(0, 0); FOUND_MAX];
         let mut from = 0;
-        loop {
+        while from + WINDOW <= length {
             let rest = &text[from..];
-            let count = self.search(rest, length - from, &mut these);
+            let (count, searched) = if rest.len() < LANES {
+                let mut padded = [0; LANES];
+                padded[..rest.len()].copy_from_slice(rest);
+                (self.search(&padded, length - from, &mut these), LANES)
+            } else {
+                let searched = rest.len() / LANES * LANES;
+                (self.search(rest, length - from, &mut these), searched)
+            };
             for &(at, number) in &these[..count] {
-                found(usize::from(number), from + at);
+                found(number as usize, from + at as usize);
             }
-            // A window that is found later begins later.
-            match these.last() {
-                Some((at, _)) if count == FOUND_MAX => from += at + 1,
-                _ => return,
-            }
+            from += match these.last() {
+                // What is found later begins later.
+                Some((at, _)) if count == FOUND_MAX => *at as usize + 1,
+                // A window may stand astride of the last whole vector.
+                _ => searched - (WINDOW - 1),
+            };
         }
     }
 
-    /// The first windows that stand in the first `length` bytes of `text`, and how many they are.
+    /// The first windows that stand in the first `length` bytes of `text`, as far as whole vectors of it reach; how many they are.
     #[inline]
-    fn search(&self, text: &[u8], length: usize, found: &mut Found) -> usize {
-        let mut count = 0;
-        let mut from = 0;
+    fn search(&self, text: &[u8], length: usize, found: &mut [Found; FOUND_MAX]) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if text.len() >= LANES {
-            count = self.vectors.run(Search {
+        {
+            self.vectors.run(Search {
                 windows: self,
                 text,
                 length,
                 found,
-            });
-            // A window may stand astride of the last whole vector.
-            from = text.len() / LANES * LANES - (WINDOW - 1);
+            })
         }
-        // Few texts end with their block.
-        while from + WINDOW <= length && count < FOUND_MAX {
-            if let Some(number) = self.number(text, from) {
-                found[count] = (from, number);
-                count += 1;
-            }
-            from += 1;
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = (text, length, found);
+            0
         }
-        count
     }
 
     /// The number of the window that begins at `start`, if one does.
     #[inline]
-    fn number(&self, text: &[u8], start: usize) -> Option<u16> {
+    fn number(&self, text: &[u8], start: usize) -> Option<u32> {
         let window = text.get(start..)?.first_chunk()?;
         let window = u32::from_le_bytes(*window);
         let slot = (window.wrapping_mul(self.multiplier) >> self.shift) as usize;
         let (known, number) = *self.slots.get(slot)?;
-        (known == window && number != EMPTY).then_some(number)
+        (known == window && number != EMPTY).then_some(u32::from(number))
     }
 }
 
@@ -207,7 +207,7 @@ struct Search<'s> {
     windows: &'s Windows,
     text: &'s [u8],
     length: usize,
-    found: &'s mut Found,
+    found: &'s mut [Found; FOUND_MAX],
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -263,7 +263,7 @@ impl pulp::NullaryFnOnce for Search<'_> {
                 if let Some(number) = self.windows.number(self.text, start)
                     && let Some(next) = self.found.get_mut(count)
                 {
-                    *next = (start, number);
+                    *next = (u32::try_from(start).unwrap_or(u32::MAX), number);
                     count += 1;
                     if count == FOUND_MAX {
                         return count;

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::signal::family;
+use super::signal::{FAMILY_BYTES_MIN, family};
 use super::{At, Signal, Span, Template};
 use crate::parsers::exception::Exception;
 use crate::parsers::{Format, without_query};
@@ -34,8 +34,8 @@ struct LevelTable {
     other: OnceLock<Table>,
     /// By family that signals ask for, in order.
     families: Vec<(Vec<u8>, OnceLock<Table>)>,
-    /// Their ends, in order, and the place of each family among them.
-    ends: Vec<(u64, usize)>,
+    /// Marks of their ends, a bit for each: nearly every logger ends as none of them does.
+    ends: [u64; 4],
     keys: Vec<Key>,
     /// Signals of this level that need no text.
     textless: Vec<u16>,
@@ -397,12 +397,11 @@ impl LevelTable {
             );
             families.extend(signal.families().into_iter().flatten());
         }
-        let mut ends: Vec<(u64, usize)> = families
-            .iter()
-            .enumerate()
-            .map(|(at, family)| (end_of(family), at))
-            .collect();
-        ends.sort_unstable();
+        let mut ends = [0; 4];
+        for family in &families {
+            let (word, bit) = mark_of(family);
+            ends[word] |= bit;
+        }
         Self {
             other: OnceLock::new(),
             ends,
@@ -417,28 +416,26 @@ impl LevelTable {
 
     /// The place of a logger's family among those that signals ask for.
     fn family(&self, logger: &[u8]) -> Option<usize> {
-        // Nearly every logger ends as none of them does.
-        let end = end_of(logger);
-        let from = self.ends.partition_point(|(known, _)| *known < end);
-        if self.ends.get(from).is_none_or(|(known, _)| *known != end) {
+        let (word, bit) = mark_of(logger);
+        if self.ends[word] & bit == 0 {
             return None;
         }
         let family = family(logger);
-        let mut alike = self.ends[from..]
-            .iter()
-            .take_while(|(known, _)| *known == end);
-        let found = alike.find(|(_, at)| self.families[*at].0 == family);
-        found.map(|(_, at)| *at)
+        self.families
+            .binary_search_by(|(known, _)| known.as_slice().cmp(family))
+            .ok()
     }
 }
 
-/// The last byte of a logger's name and what stands before it, as a number: that of its family, which it ends in, if that is no
-/// shorter.
-fn end_of(name: &[u8]) -> u64 {
-    match name.last_chunk() {
-        Some(end) => u64::from_le_bytes(*end),
-        None => name.last().map_or(0, |&byte| u64::from(byte)),
-    }
+/// The bit that stands for the end of a logger's name, and the word it is in: its family has the same, since it is the name or
+/// its end of at least as many bytes.
+#[inline]
+fn mark_of(name: &[u8]) -> (usize, u64) {
+    let end: Option<&[u8; FAMILY_BYTES_MIN]> = name.last_chunk();
+    let end = end.map_or(0, |end| u32::from_le_bytes(*end));
+    // Knuth's multiplicative hash: the upper bits are well mixed.
+    let hash = end.wrapping_mul(0x9e37_79b1);
+    ((hash >> 30) as usize, 1 << (hash >> 24 & 0x3f))
 }
 
 impl Table {

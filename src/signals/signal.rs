@@ -165,7 +165,8 @@ impl LoggerPattern {
             LoggerPart::Whole(text) => Some(family(text.as_bytes())),
             LoggerPart::End(text) if text.starts_with('(') => {
                 let own = family(text.as_bytes());
-                (own.len() == text.len() && text.ends_with(')')).then_some(own)
+                let is_whole = own.len() == text.len() && text.ends_with(')');
+                (is_whole && own.len() >= FAMILY_BYTES_MIN).then_some(own)
             }
             LoggerPart::Start(_) | LoggerPart::End(_) | LoggerPart::Inside(_) => None,
         }
@@ -182,6 +183,9 @@ impl LoggerPattern {
     }
 }
 
+/// The shortest parentheses that are a family: a name that ends in shorter ones is one by itself.
+pub(super) const FAMILY_BYTES_MIN: usize = 4;
+
 /// The kind of component a logger is: what its last parentheses hold, with them, or else its whole name.
 ///
 /// `q.s (94c6) (Fetcher)` is of the family `(Fetcher)`.
@@ -189,7 +193,9 @@ pub(super) fn family(logger: &[u8]) -> &[u8] {
     if logger.last() != Some(&b')') {
         return logger;
     }
-    memchr::memrchr(b'(', logger).map_or(logger, |at| &logger[at..])
+    let last = memchr::memrchr(b'(', logger).map(|at| &logger[at..]);
+    last.filter(|last| last.len() >= FAMILY_BYTES_MIN)
+        .unwrap_or(logger)
 }
 
 impl Signal {

@@ -241,6 +241,29 @@ fn sampled(line: &str) -> String {
 }
 
 #[test]
+fn a_logger_is_known_by_patterns_of_any_length() {
+    for (pattern, logger) in [
+        ("*(Changer)", "q.s (Changer)"),
+        ("*(Data)", "q.s (94c6) (Data)"),
+        ("*(Q)", "q.s (Q)"),
+        ("*()", "run()"),
+        ("x (Q)", "x (Q)"),
+        ("(Q)", "(Q)"),
+        ("(Changer)", "(Changer)"),
+        ("a", "a"),
+        ("abc", "abc"),
+        ("abcd", "abcd"),
+        ("*r)", "q.s (Changer)"),
+        ("q.s*", "q.s (Changer)"),
+    ] {
+        let line = record("10:00:00.000000", "Error", logger, "a change failed");
+        let text = sampled(line.trim_end()).replace("*(Changer)", pattern);
+        let ran = rules("test", &text);
+        assert_eq!(ran.code, Some(0), "{pattern} {logger}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_sample_that_fails_says_where_it_stands_and_which_check_failed_first() {
     let line = |level: &str, logger: &str, text: &str| {
         sampled(record("10:00:00.000000", level, logger, text).trim_end())
