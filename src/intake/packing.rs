@@ -90,20 +90,26 @@ impl Encoding {
             Self::Deflate => return Ok(Box::new(Inflated::bare(packed))),
             Self::Deflate64 => Box::new(Deflate64Decoder::with_buffer(packed)),
         };
-        Ok(Box::new(Sips(unpacker)))
+        // zstd gives a whole block of 128 KiB or nothing of it.
+        let most = if self == Self::Zstd { 4 * SIP } else { SIP };
+        Ok(Box::new(Sips { unpacker, most }))
     }
 }
 
 /// How much is unpacked at once.
-pub(super) const SIP: usize = 16 * 1024;
+pub(super) const SIP: usize = 4 * 1024;
 
 /// An unpacker that is asked for little at a time: it gives nothing of the stretch in which it finds a fault.
-struct Sips(Box<dyn Read + Send>);
+struct Sips {
+    unpacker: Box<dyn Read + Send>,
+    /// How much it is asked for.
+    most: usize,
+}
 
 impl Read for Sips {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = buffer.len().min(SIP);
-        self.0.read(&mut buffer[..length])
+        let length = buffer.len().min(self.most);
+        self.unpacker.read(&mut buffer[..length])
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Bound::Included;
 
 use super::wrapped::Wrapped;
 use crate::intake::{Artifact, BlockReader, Encoding, Limits, Window};
@@ -19,11 +20,14 @@ const AROUND_MAX: u64 = 16 << 20;
 /// How many unpacked bytes of a log are read that cannot be read from anywhere.
 const STREAMED_MAX: usize = 128 << 20;
 
+/// How large a log is read whole.
+const SMALL: u64 = 256 << 10;
+
 /// How much is read at once where a stamp is looked for, and where a line is.
 const STEP: usize = 8 << 10;
 const CHUNK: usize = 32 << 10;
 
-/// A record that is looked for: its stamp and its first line.
+/// A record that is looked for: its stamp and its first line, or as much of that as somebody left of it.
 pub(super) struct Wanted {
     pub(super) time: Timestamp,
     pub(super) line: Vec<u8>,
@@ -38,17 +42,27 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
+    /// Whether it can be read from anywhere.
+    pub(super) fn is_seekable(&self) -> bool {
+        self.encoding == Encoding::Plain && self.wrapped.is_none()
+    }
+
     /// Which of the records stand in it; if `all` must, those before the first one that does not.
     pub(super) fn holds(&self, wanted: &[&Wanted], all: bool) -> io::Result<BTreeSet<usize>> {
-        let seekable = self
-            .artifact
-            .window()
-            .filter(|_| self.encoding == Encoding::Plain && self.wrapped.is_none());
+        let seekable = self.artifact.window().filter(|_| self.is_seekable());
         let Some(window) = seekable else {
             return Ok(self.streams(wanted));
         };
         let mut window = window?;
         let mut found = BTreeSet::new();
+        if window.seek(SeekFrom::End(0))? <= SMALL {
+            let mut text = Vec::new();
+            read_at(&mut window, 0, usize::MAX, &mut text)?;
+            let held = wanted.iter().enumerate();
+            let held = held.filter(|(_, it)| stands_in(&text, &it.line, true));
+            found.extend(held.map(|(at, _)| at));
+            return Ok(found);
+        }
         for (at, it) in wanted.iter().enumerate() {
             if finds(&mut window, self.format, it)? {
                 found.insert(at);
@@ -84,6 +98,7 @@ impl Lookup<'_> {
         for (at, it) in wanted.iter().enumerate() {
             lines_of.entry(&it.line).or_default().push(at);
         }
+        let shortest = lines_of.keys().map(|line| line.len()).min().unwrap_or(0);
         let mut found = BTreeSet::new();
         let (mut read, mut buffer) = (0, Vec::new());
         let last = wanted.iter().map(|it| it.time.0).max().unwrap_or(i64::MIN);
@@ -91,9 +106,13 @@ impl Lookup<'_> {
             let Some(block) = blocks.next(buffer) else {
                 break;
             };
-            let lines = split_lines(&block).map(bare);
-            let lines = lines.filter_map(|line| lines_of.get(line));
-            found.extend(lines.flatten());
+            for line in split_lines(&block).map(bare) {
+                // Those that it begins with are the last ones before it.
+                let alike = &line[..line.len().min(shortest)];
+                let alike = lines_of.range::<[u8], _>((Included(alike), Included(line)));
+                let held = alike.filter(|(wanted, _)| line.starts_with(wanted));
+                found.extend(held.flat_map(|(_, places)| places));
+            }
             read += block.len();
             let is_past = format
                 .stamp(&block)
@@ -128,13 +147,19 @@ pub(super) fn bare(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Whether a line stands in a text, which begins and ends where lines do, or not.
-fn stands_in(text: &[u8], line: &[u8], (begins, ends): (bool, bool)) -> bool {
+/// What is left of a line that was cut, without the marks that tell so.
+pub(super) fn uncut(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii_end();
+    let marks = [&b"..."[..], "…".as_bytes()];
+    let mut before = marks.iter().filter_map(|mark| line.strip_suffix(*mark));
+    before.next().map_or(line, <[u8]>::trim_ascii_end)
+}
+
+/// Whether a line of a text, which begins where a line does or not, begins with `line`.
+fn stands_in(text: &[u8], line: &[u8], begins: bool) -> bool {
     memchr::memmem::find_iter(text, line).any(|at| {
         let before = at.checked_sub(1).map(|before| text[before]);
-        let behind = text.get(at + line.len());
         before.map_or(begins, |byte| byte == b'\n')
-            && behind.map_or(ends, |byte| matches!(byte, b'\n' | b'\r'))
     })
 }
 
@@ -176,10 +201,10 @@ fn finds(window: &mut Window, format: Format, wanted: &Wanted) -> io::Result<boo
     }
     let mut at = from;
     while at < end && at - from < AROUND_MAX {
-        // With the byte before it and the one behind a line that begins in it.
-        let most = CHUNK + wanted.line.len() + 2;
+        // With the byte before it and all of a line that begins in it.
+        let most = CHUNK + wanted.line.len() + 1;
         read_at(window, at.saturating_sub(1), most, &mut buffer)?;
-        if stands_in(&buffer, &wanted.line, (at == 0, buffer.len() < most)) {
+        if stands_in(&buffer, &wanted.line, at == 0) {
             return Ok(true);
         }
         if first_stamp(&buffer, format).is_some_and(|it| it.0 > wanted.time.0 + DISORDER) {

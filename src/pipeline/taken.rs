@@ -9,7 +9,7 @@ use std::io::Read;
 
 use rayon::prelude::*;
 
-use super::lookup::{Lookup, Wanted, bare};
+use super::lookup::{Lookup, Wanted, uncut};
 use super::seen::HELD_BYTES;
 use super::sniffing::Sniffed;
 use super::wrapped::Wrapped;
@@ -24,11 +24,13 @@ pub(super) type LogAt = (usize, Option<usize>);
 const WANTED_MAX: usize = 16;
 
 /// How many are looked for where all of them must be found.
-const RECORDS_MAX: usize = 2_000;
+const RECORDS_MAX: usize = 256;
 
-/// In how many logs, and of how many files: a folder may hold any number of either.
+/// In how many logs, and of how many files: a folder may hold any number of either. A log that cannot be read from anywhere is
+/// unpacked for each of them.
 const LOGS_MAX: usize = 64;
-const FILES_MAX: usize = 1_024;
+const FILES_MAX: usize = 128;
+const STREAMING_MAX: usize = 16;
 
 /// Some evidence on how a file may have come to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +133,8 @@ pub(super) fn taken(
         .collect();
     let found = files.par_iter();
     let found: Vec<(LogAt, From)> = found
-        .filter_map(|file| Some((file.at, file.source(&logs)?)))
+        .enumerate()
+        .filter_map(|(number, file)| Some((file.at, file.source(&logs, number < STREAMING_MAX)?)))
         .collect();
     let mut taken = Taken::default();
     for (at, from) in found {
@@ -182,6 +185,8 @@ fn candidates<'a>(
         let is_plain = wrapped.is_none_or(|log| log.layers.is_empty());
         let kind = match wrapped {
             Some(log) if log.is_excerpt => Kind::Excerpt,
+            // Who names files after nodes has their logs in them.
+            _ if is_plain && names_a_node(stem) => Kind::Log,
             _ if is_plain && !is_called_log => Kind::Excerpt,
             _ if is_plain
                 && role == Role::Main
@@ -215,10 +220,11 @@ fn candidates<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// The log, or the logs, that this was taken from.
-    fn source(&self, logs: &[Candidate<'a>]) -> Option<From> {
-        let mut beside: Vec<&Candidate<'_>> =
-            logs.iter().filter(|log| self.may_be_of(log)).collect();
+    /// The log, or the logs, that this was taken from; `streaming` says whether logs may be unpacked for it.
+    fn source(&self, logs: &[Candidate<'a>], streaming: bool) -> Option<From> {
+        let may_be_of =
+            |log: &&Candidate<'_>| self.may_be_of(log) && (streaming || log.lookup().is_seekable());
+        let mut beside: Vec<&Candidate<'_>> = logs.iter().filter(may_be_of).collect();
         if beside.is_empty() {
             return None;
         }
@@ -238,14 +244,22 @@ impl<'a> Candidate<'a> {
             if hits.is_empty() {
                 continue;
             }
+            let has_all = hits.len() == wanted.len();
             match found.iter_mut().find(|it| it.is_of(log)) {
                 Some(of) => of.add(log, hits),
                 None => found.push(Hits::new(log, hits)),
+            }
+            if has_all {
+                break;
             }
         }
         let together: BTreeSet<usize> = found.iter().flat_map(|it| &it.all).copied().collect();
         // A file that is called like a log has to be of one altogether.
         let is_whole = together.len() == wanted.len();
+        // Logs of two nodes may share a line or two.
+        if !self.is_told() && together.len() * 2 < wanted.len() {
+            return None;
+        }
         if let Some(one) = found.iter().find(|it| it.all == together) {
             let is_of = self.kind == Kind::Excerpt || is_whole;
             return is_of
@@ -268,6 +282,11 @@ impl<'a> Candidate<'a> {
             return Some(From::One(most.best.at));
         }
         Some(From::Nobody)
+    }
+
+    /// Whether its name, or what stands before its lines, tells that it is an excerpt.
+    fn is_told(&self) -> bool {
+        Place::is_excerpt_name(self.stem) || self.wrapped.is_some_and(|log| log.is_excerpt)
     }
 
     /// Whether all of it is looked at, and nothing else is in its file.
@@ -352,17 +371,30 @@ impl<'a> Candidate<'a> {
         }
         if let Some(log) = self.wrapped {
             let heads = log.heads(text).into_iter();
-            return heads.map(|(time, line)| Wanted { time, line }).collect();
+            let wanted = |(time, line): (_, Vec<u8>)| Wanted {
+                time,
+                line: uncut(&line).to_vec(),
+            };
+            return heads.map(wanted).collect();
         }
         let heads = split_lines(&text).filter(|line| self.format.is_head(line));
         let wanted = |line: &[u8]| {
             Some(Wanted {
                 time: self.format.stamp(line)?,
-                line: bare(line).to_vec(),
+                line: uncut(line).to_vec(),
             })
         };
         heads.filter_map(wanted).collect()
     }
+}
+
+/// Whether a file is called as nodes are, `n1` or `zk-3`: by a word and a number.
+fn names_a_node(stem: &str) -> bool {
+    let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = stem.len() - word.len();
+    let word = word.trim_end_matches(['-', '_', '.']);
+    let is_word = !word.is_empty() && word.chars().all(char::is_alphabetic);
+    (1..=3).contains(&number) && is_word && !Place::is_excerpt_name(stem)
 }
 
 /// Whether a folder is another one or lies in it.

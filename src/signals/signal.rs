@@ -164,9 +164,8 @@ impl LoggerPattern {
         match &self.part {
             LoggerPart::Whole(text) => Some(family(text.as_bytes())),
             LoggerPart::End(text) if text.starts_with('(') => {
-                let own = family(text.as_bytes());
-                let is_whole = own.len() == text.len() && text.ends_with(')');
-                (is_whole && own.len() >= FAMILY_BYTES_MIN).then_some(own)
+                let is_whole = text.ends_with(')') && text.rfind('(') == Some(0);
+                (is_whole && text.len() >= FAMILY_BYTES_MIN).then_some(text.as_bytes())
             }
             LoggerPart::Start(_) | LoggerPart::End(_) | LoggerPart::Inside(_) => None,
         }

@@ -254,6 +254,8 @@ fn a_logger_is_known_by_patterns_of_any_length() {
         ("abc", "abc"),
         ("abcd", "abcd"),
         ("*r)", "q.s (Changer)"),
+        ("*(A (B)", "q.s (A (B)"),
+        ("*(x) (B)", "q.s (x) (B)"),
         ("q.s*", "q.s (Changer)"),
     ] {
         let line = record("10:00:00.000000", "Error", logger, "a change failed");

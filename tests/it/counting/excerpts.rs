@@ -72,6 +72,37 @@ fn an_excerpt_that_begins_like_its_log_and_is_longer_does_not_hide_it() {
 }
 
 #[test]
+fn lines_that_were_cut_are_known_by_what_is_left_of_them() {
+    let log = refusals(&[0, 1, 2]);
+    let cut = |length: usize, mark: &str| -> String {
+        let lines = log.lines();
+        lines
+            .map(|line| format!("{}{mark}\n", &line[..length.min(line.len())]))
+            .collect()
+    };
+    for excerpt in [
+        cut(60, ""),
+        cut(150, ""),
+        cut(200, "..."),
+        cut(170, "…"),
+        cut(9999, " ..."),
+    ] {
+        for (name, packed) in [(LOG, false), ("n1/clickhouse-server.log.gz", true)] {
+            let folder = if packed {
+                Folder::with(name, product::gzip(log.as_bytes()))
+            } else {
+                Folder::with(name, &log)
+            };
+            folder.put("n1/timeouts.txt", &excerpt);
+            let report = folder.report();
+            assert_eq!(count(&report, "relink-refused", "n1"), 3, "{excerpt}");
+            assert_eq!(report.records.total, 3, "{excerpt}");
+            assert_eq!(nodes(&report), ["n1"]);
+        }
+    }
+}
+
+#[test]
 fn a_copy_that_was_changed_loses_nothing_and_counts_nothing_twice() {
     let folder = Folder::with(LOG, refusals(&[0, 1, 2, 3]));
     folder.put("n1/clickhouse-server.log.bak", refusals(&[0, 1, 3, 4]));
