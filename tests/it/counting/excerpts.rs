@@ -74,11 +74,10 @@ fn an_excerpt_that_begins_like_its_log_and_is_longer_does_not_hide_it() {
 #[test]
 fn lines_that_were_cut_are_known_by_what_is_left_of_them() {
     let log = refusals(&[0, 1, 2]);
-    let cut = |length: usize, mark: &str| -> String {
-        let lines = log.lines();
-        lines
-            .map(|line| format!("{}{mark}\n", &line[..length.min(line.len())]))
-            .collect()
+    let cut = |length: usize, mark: &str| {
+        let lines = log.lines().map(|line| &line[..length.min(line.len())]);
+        let lines: Vec<String> = lines.map(|line| format!("{line}{mark}\n")).collect();
+        lines.concat()
     };
     for excerpt in [
         cut(60, ""),

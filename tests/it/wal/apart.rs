@@ -2,24 +2,8 @@
 
 use casdiag::report::model::Report;
 
-use crate::product::{Folder, findings, record};
-
-fn log() -> String {
-    record(
-        "10:00:00.000000",
-        "Information",
-        "Application",
-        "Ready for connections.",
-    )
-}
-
-/// What `ls -l` prints of Keeper's changelogs with these ranges.
-fn long(ranges: &[(u64, u64)]) -> String {
-    let line = |(from, to): &(u64, u64)| {
-        format!("-rw-r----- 1 keeper keeper   21M Jul 20 02:10 changelog_{from}_{to}.bin.zstd\n")
-    };
-    format!("total 88M\n{}", ranges.iter().map(line).collect::<String>())
-}
+use super::listing::{log, long};
+use crate::product::{Folder, findings};
 
 /// The first lacks 101..200, the second has it and nothing is missing there, and the third begins later.
 const NODES: [(&str, &[(u64, u64)]); 3] = [

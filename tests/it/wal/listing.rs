@@ -6,7 +6,7 @@ use casdiag::vocab::Severity;
 use crate::product::{Folder, analyze, findings, fired, input, problems, record};
 
 /// A log of a server that has nothing to say of its WAL.
-fn log() -> String {
+pub(super) fn log() -> String {
     record(
         "10:00:00.000000",
         "Information",
@@ -16,7 +16,7 @@ fn log() -> String {
 }
 
 /// What `ls -l` prints of Keeper's changelogs with these ranges.
-fn long(ranges: &[(u64, u64)]) -> String {
+pub(super) fn long(ranges: &[(u64, u64)]) -> String {
     let line = |(from, to): &(u64, u64)| {
         format!("-rw-r----- 1 keeper keeper   21M Jul 20 02:10 changelog_{from}_{to}.bin.zstd\n")
     };
