@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::{Texts, escape};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, InputFacts};
 use crate::rules::{self, NodeFacts, RuleBase};
 use crate::scan::GrepCounts;
 
@@ -60,6 +60,7 @@ pub fn write(
         }
     }
     writeln!(out)?;
+    unread(analysis, texts, out)?;
     for why in &unseen {
         writeln!(out, "{}", escape::terminal(&texts.sentence(why)))?;
     }
@@ -68,6 +69,34 @@ pub fn write(
         return Ok(());
     }
     sums(base, signal, unique, grep, out)
+}
+
+/// How many inputs that were not read whole are named.
+const UNREAD_MAX: usize = 10;
+
+/// Says what the counts lack.
+fn unread(analysis: &Analysis, texts: &mut Texts, out: &mut dyn Write) -> io::Result<()> {
+    if analysis.is_complete() {
+        return Ok(());
+    }
+    let is_cut = |input: &&InputFacts| input.problems.iter().any(|it| it.kind.is_partial());
+    let cut = analysis.inputs.iter().filter(is_cut).map(|it| &it.path);
+    let refused = analysis.refused.iter().filter(|refused| refused.partial);
+    let mut paths: Vec<&String> = cut.chain(refused.map(|it| &it.path)).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    writeln!(
+        out,
+        "PARTIAL: counted is what could be read. Not read whole:"
+    )?;
+    for path in paths.iter().take(UNREAD_MAX) {
+        writeln!(out, "  {}", escape::terminal(&texts.path(path)))?;
+    }
+    let more = paths.len().saturating_sub(UNREAD_MAX);
+    if more > 0 {
+        writeln!(out, "  and {more} more")?;
+    }
+    Ok(())
 }
 
 /// Why the signal could not have been seen on a node that runs what writes it, and what would show it.

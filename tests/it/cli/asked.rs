@@ -9,6 +9,25 @@ const TWO: &str = "2026.09.01 10:00:00.000000 [ 1 ] {} <Error> a: b\nc\nd\n\
                    2026.09.01 11:00:00.000000 [ 1 ] {} <Error> a: b\nc\n";
 
 #[test]
+fn records_are_listed_with_what_could_not_be_read() {
+    let folder = Folder::with("n1/clickhouse-server.log", refusals(12));
+    let lines = || casdiag(&["lines", "relink-refused", folder.path().to_str().unwrap()]);
+    let whole = lines();
+    assert_eq!(whole.code, Some(0));
+    assert!(!whole.out.contains("PARTIAL"), "{}", whole.out);
+    let mut packed = product::gzip(refusals(12).as_bytes());
+    packed.truncate(packed.len() / 2);
+    folder.put("n2/clickhouse-server.log.gz", packed);
+    let partly = lines();
+    assert_eq!(partly.code, Some(3));
+    let said = "PARTIAL: counted is what could be read. Not read whole:\n  ";
+    let (_, behind) = partly.out.split_once(said).unwrap();
+    let path = behind.lines().next().unwrap();
+    assert!(path.ends_with("n2/clickhouse-server.log.gz"), "{path}");
+    assert!(!behind.contains("n1/clickhouse-server.log\n"), "{behind}");
+}
+
+#[test]
 fn a_period_leaves_out_whole_records_and_is_said() {
     let folder = Folder::with("n1/clickhouse-server.log", TWO);
     for (since, until, lines) in [
