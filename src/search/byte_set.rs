@@ -51,19 +51,27 @@ impl ByteSet {
     /// How many of the first bytes of `text` are in the set.
     #[inline]
     pub fn span(&self, text: &[u8]) -> usize {
-        let mut from = 0;
-        #[cfg(target_arch = "x86_64")]
-        if text.len() >= LANES
-            && let Some(vectors) = Vectors::get()
-        {
-            from = vectors.run(Spanning {
-                vectors,
-                set: self,
-                text,
-            });
-        }
+        let from = self.span_of_vectors(text);
         let rest = text[from..].iter().position(|&byte| !self.holds(byte));
         rest.map_or(text.len(), |rest| from + rest)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl ByteSet {
+    /// The same up to the last whole vector; 0 where the machine lacks the instructions.
+    #[inline]
+    fn span_of_vectors(&self, text: &[u8]) -> usize {
+        let vectors = Vectors::get().filter(|_| text.len() >= LANES);
+        let set = self;
+        vectors.map_or(0, |vectors| vectors.run(Spanning { vectors, set, text }))
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl ByteSet {
+    fn span_of_vectors(&self, _text: &[u8]) -> usize {
+        0
     }
 }
 

@@ -6,7 +6,7 @@ use super::{LANES, vectors::Vectors};
 /// How many bytes make one word of bits.
 const WORD: usize = 64;
 
-/// How many words are made at once: more than a few lines of them, less than a page.
+/// How many words are made at once: those of 4 KiB, some twenty lines.
 const WORDS: usize = 64;
 
 /// Where the lines of a text end, in order: the places of its newlines.

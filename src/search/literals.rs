@@ -40,6 +40,10 @@ impl Literals {
 
     /// Prepares texts of at least [`WINDOW`] bytes each.
     pub fn new(texts: &[&[u8]]) -> Self {
+        Self::by(texts, Search::new)
+    }
+
+    fn by(texts: &[&[u8]], search: impl FnOnce(&[[u8; WINDOW]]) -> Search) -> Self {
         let mut sought: Vec<[u8; WINDOW]> = Vec::new();
         let mut windows: Vec<Vec<(usize, usize)>> = Vec::new();
         for (number, text) in texts.iter().enumerate() {
@@ -56,7 +60,7 @@ impl Literals {
             search: if texts.len() == 1 {
                 Search::One
             } else {
-                Search::new(&sought)
+                search(&sought)
             },
             windows,
         }
@@ -105,24 +109,26 @@ impl Literals {
 }
 
 impl Search {
+    fn new(windows: &[[u8; WINDOW]]) -> Self {
+        let searched = Windows::new(windows).map(Self::Windows);
+        let searched = searched.or_else(|| Self::packed(windows));
+        searched.unwrap_or_else(|| Self::automaton(windows))
+    }
+
+    fn packed(windows: &[[u8; WINDOW]]) -> Option<Self> {
+        let packed = packed::Config::new().builder().extend(windows).build();
+        packed.map(Self::Packed)
+    }
+
     #[expect(
         clippy::expect_used,
         reason = "a few dozen windows that are not empty always build"
     )]
-    fn new(windows: &[[u8; WINDOW]]) -> Self {
-        if let Some(windows) = Windows::new(windows) {
-            return Self::Windows(windows);
-        }
-        let packed = packed::Config::new().builder().extend(windows).build();
-        packed.map_or_else(
-            || {
-                let automaton = AhoCorasick::builder()
-                    .kind(Some(AhoCorasickKind::ContiguousNFA))
-                    .build(windows);
-                Self::Automaton(automaton.expect("windows build"))
-            },
-            Self::Packed,
-        )
+    fn automaton(windows: &[[u8; WINDOW]]) -> Self {
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(windows);
+        Self::Automaton(automaton.expect("windows build"))
     }
 }
 
@@ -200,15 +206,25 @@ fn commonness(byte: u8) -> u32 {
 mod tests {
     use super::*;
 
+    /// What is found with each kind of search that this machine has, which must agree.
     fn found(texts: &[&str], text: &str, length: usize) -> Vec<usize> {
         let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
-        let mut numbers = Vec::new();
-        Literals::new(&bytes).find(text.as_bytes(), length, |number, at| {
-            assert!(text[at..].starts_with(texts[number]));
-            numbers.push(number);
-        });
-        numbers.sort_unstable();
-        numbers.dedup();
+        let by = |literals: &Literals| {
+            let mut numbers = Vec::new();
+            literals.find(text.as_bytes(), length, |number, at| {
+                assert!(text[at..].starts_with(texts[number]));
+                numbers.push(number);
+            });
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let numbers = by(&Literals::new(&bytes));
+        let elsewhere = |windows: &[[u8; WINDOW]]| {
+            Search::packed(windows).unwrap_or_else(|| Search::automaton(windows))
+        };
+        assert_eq!(by(&Literals::by(&bytes, elsewhere)), numbers);
+        assert_eq!(by(&Literals::by(&bytes, Search::automaton)), numbers);
         numbers
     }
 

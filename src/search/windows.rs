@@ -1,7 +1,8 @@
 //! Which of many short texts stand where.
 
+use super::LANES;
 #[cfg(target_arch = "x86_64")]
-use super::{LANES, vectors::Vectors};
+use super::vectors::Vectors;
 
 /// How many bytes a window has.
 pub const WINDOW: usize = 4;
@@ -37,13 +38,13 @@ impl Windows {
     /// How many windows are found well: with more, many places look like one.
     pub const MAX: usize = 64;
 
-    /// Prepares windows, each another; `None` where the machine lacks the instructions.
+    /// Prepares windows, each another; `None` where the machine lacks the instructions, and where so many find no table.
     pub fn new(windows: &[[u8; WINDOW]]) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
             let vectors = Vectors::get()?;
             let (low, high) = halves(&buckets(windows));
-            let (slots, multiplier) = slots(windows);
+            let (slots, multiplier) = slots(windows)?;
             Some(Self {
                 vectors,
                 low,
@@ -179,27 +180,32 @@ fn halves(buckets: &[Bucket; BUCKETS]) -> (Halves, Halves) {
     (of(|bucket| &bucket.low), of(|bucket| &bucket.high))
 }
 
-/// A table in which each window has a slot of its own, and the multiplier by which it is found there.
-fn slots(windows: &[[u8; WINDOW]]) -> (Vec<(u32, u16)>, u32) {
+/// A table in which each window has a slot of its own, and the multiplier by which it is found there; `None` if there is none
+/// of a size that pays.
+fn slots(windows: &[[u8; WINDOW]]) -> Option<(Vec<(u32, u16)>, u32)> {
+    const BITS_MAX: u32 = 20;
+    const TRIES: u32 = 32;
     // Knuth's multiplicative hash: the upper bits are well mixed.
     let mut multiplier: u32 = 0x9e37_79b1;
-    let mut bits = (windows.len() * 4).next_power_of_two().ilog2().max(1);
-    for tries in 1_u32.. {
-        let mut slots = vec![(0, EMPTY); 1 << bits];
-        let is_alone = (0..EMPTY).zip(windows).all(|(number, window)| {
-            let window = u32::from_le_bytes(*window);
-            let slot = &mut slots[(window.wrapping_mul(multiplier) >> (u32::BITS - bits)) as usize];
-            let is_free = slot.1 == EMPTY;
-            *slot = (window, number);
-            is_free
-        });
-        if is_alone || bits >= 24 {
-            return (slots, multiplier);
+    let least = (windows.len() * 4).next_power_of_two().ilog2().max(1);
+    for bits in least..=BITS_MAX {
+        for _ in 0..TRIES {
+            let mut slots = vec![(0, EMPTY); 1 << bits];
+            let are_alone = (0..EMPTY).zip(windows).all(|(number, window)| {
+                let window = u32::from_le_bytes(*window);
+                let slot = window.wrapping_mul(multiplier) >> (u32::BITS - bits);
+                let slot = &mut slots[slot as usize];
+                let is_free = slot.1 == EMPTY;
+                *slot = (window, number);
+                is_free
+            });
+            if are_alone {
+                return Some((slots, multiplier));
+            }
+            multiplier = multiplier.wrapping_mul(0x0019_660d) | 1;
         }
-        multiplier = multiplier.wrapping_mul(0x0019_660d) | 1;
-        bits += u32::from(tries.is_multiple_of(32));
     }
-    (Vec::new(), multiplier)
+    None
 }
 
 #[cfg(target_arch = "x86_64")]
