@@ -166,8 +166,11 @@ impl<'s, 'b> Pass<'s, 'b> {
         let mut number = 0;
         loop {
             let line = &bytes[line_at..];
-            let nuls = leading_nuls(line);
-            let next = format.is_head(&line[nuls..]);
+            let (nuls, next) = match format.is_head(line) {
+                true => (0, true),
+                false if line.first() == Some(&0) => head_behind_nuls(format, line),
+                false => (0, false),
+            };
             // In one place, so that it becomes a part of this loop.
             if (next || line.is_empty())
                 && let Some(head) = head.take()
@@ -180,14 +183,18 @@ impl<'s, 'b> Pass<'s, 'b> {
                 self.problems.is_plain = ends.is_plain();
                 return;
             }
-            let end = ends.next().map_or(bytes.len(), |at| at + 1);
+            // A line may end in CR LF, or in a CR where the input ends.
+            let (end, before) = match ends.next() {
+                Some(at) => (at + 1, at.wrapping_sub(1)),
+                None => (bytes.len(), bytes.len() - 1),
+            };
             if next {
                 head = Some(Head::new(line_at + nuls, end, number));
                 self.further.clear();
             } else {
                 self.go_on(line_at, end, head.is_none() && !continues);
             }
-            if ends_in_cr(&bytes[line_at..end]) {
+            if bytes.get(before) == Some(&b'\r') {
                 self.problems.note(ProblemKind::CrLf, number);
             }
             number += 1;
@@ -408,22 +415,11 @@ impl<'s, 'b> Pass<'s, 'b> {
     }
 }
 
-/// How many NULs its first line begins with.
-#[inline]
-fn leading_nuls(bytes: &[u8]) -> usize {
-    if bytes.first() != Some(&0) {
-        return 0;
-    }
-    bytes.iter().take_while(|&&byte| byte == 0).count()
-}
-
-/// Whether a line, its end included, ends in CR LF, or in a CR where the input ends.
-#[inline]
-fn ends_in_cr(line: &[u8]) -> bool {
-    let (Some(last), before) = (line.last(), line.len().wrapping_sub(2)) else {
-        return false;
-    };
-    *last == b'\r' || *last == b'\n' && line.get(before) == Some(&b'\r')
+/// How many NULs a line begins with, and whether a head follows them: where a machine stopped, its file system may fill with them.
+#[cold]
+fn head_behind_nuls(format: Format, line: &[u8]) -> (usize, bool) {
+    let nuls = line.iter().take_while(|&&byte| byte == 0).count();
+    (nuls, format.is_head(&line[nuls..]))
 }
 
 /// `bytes` without the line ends at its end: the err.log's copy of a record may end the file.

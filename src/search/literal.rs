@@ -2,6 +2,8 @@
 
 use memchr::memmem::Finder;
 
+use super::begins_with;
+
 /// A text prepared for searching, fast at any length.
 #[derive(Debug, Clone)]
 pub struct Literal {
@@ -46,7 +48,7 @@ impl Literal {
                 let rest = within.get(from..)?;
                 let at = from + self.beginning.find(rest)?;
                 from = at + 1;
-                if within[at..].starts_with(&self.text) {
+                if begins_with(&within[at..], &self.text) {
                     return Some(at);
                 }
             }

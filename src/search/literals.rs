@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, packed};
 use rustc_hash::FxHashMap;
 
-use super::{Literal, WINDOW, Windows};
+use super::{Literal, WINDOW, Windows, begins_with};
 
 /// Texts looked for together.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Literals {
             for &(number, before) in &self.windows[window] {
                 let start = at.checked_sub(before);
                 let rest = start.and_then(|start| within.get(start..));
-                if rest.is_some_and(|rest| rest.starts_with(self.texts[number].text())) {
+                if rest.is_some_and(|rest| begins_with(rest, self.texts[number].text())) {
                     found(number, at - before);
                 }
             }

@@ -19,7 +19,7 @@ pub use line_ends::LineEnds;
 pub use literal::Literal;
 pub use literals::Literals;
 pub use windows::{WINDOW, Windows};
-pub(crate) use word::{WORD, first, is_between, pairs, places, short_number, word};
+pub(crate) use word::{WORD, begins_with, first, is_between, pairs, places, short_number, word};
 
 /// How many bytes one instruction reads.
 const LANES: usize = 32;

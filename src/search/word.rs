@@ -80,6 +80,30 @@ pub(crate) fn first(places: u32) -> Option<usize> {
     (places != 0).then(|| places.trailing_zeros() as usize)
 }
 
+/// Whether `text` begins with `piece`. Most pieces are short, and what compares any length is a call: their ends are compared,
+/// which overlap.
+#[inline]
+pub(crate) fn begins_with(text: &[u8], piece: &[u8]) -> bool {
+    let Some(text) = text.get(..piece.len()) else {
+        return false;
+    };
+    if piece.len() > 2 * WORD {
+        return text == piece;
+    }
+    let by_words = ends_are_same::<WORD>(text, piece)
+        .or_else(|| ends_are_same::<8>(text, piece))
+        .or_else(|| ends_are_same::<4>(text, piece));
+    by_words.unwrap_or_else(|| text.iter().eq(piece))
+}
+
+/// Whether two texts of one length, at most `2 * N`, are the same; `None` for shorter ones than `N`.
+#[inline]
+fn ends_are_same<const N: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
+    let first = one.first_chunk::<N>()? == other.first_chunk::<N>()?;
+    let last = one.last_chunk::<N>()? == other.last_chunk::<N>()?;
+    Some(first && last)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +116,21 @@ mod tests {
         assert_eq!(read(b"0090 123"), Some((90, 4)));
         assert_eq!(read(b"42\xff\xff9999"), Some((42, 2)));
         assert_eq!((read(b"12345678"), read(b" 1234567")), (None, None));
+    }
+
+    #[test]
+    fn a_text_begins_with_a_piece_of_any_length_if_no_byte_differs() {
+        let text: Vec<u8> = (0..80).collect();
+        for length in 0..=text.len() {
+            let piece = &text[..length];
+            assert!(begins_with(&text, piece) && begins_with(piece, piece));
+            assert!(length == 0 || !begins_with(&piece[1..], piece));
+            for at in 0..length {
+                let mut other = piece.to_vec();
+                other[at] ^= 0x80;
+                assert!(!begins_with(&text, &other), "{at} of {length}");
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub(crate) use matcher::FIELDS_MAX;
 pub use matcher::{Hit, Hits, SignalSet, Subject};
 pub use row::{CellTest, RowPattern};
 pub use signal::{
-    At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Signal, TallyKind,
+    At, Class, Context, Derived, Direction, Field, FieldKind, LoggerPattern, Pattern, Signal,
+    TallyKind,
 };
 pub use template::{Template, TemplateError};
 pub use trace::Check;

@@ -1,6 +1,8 @@
 //! A compiled signal: where its record may come from, what its message says, what is read from it.
 
-use regex::bytes::Regex;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::{RowPattern, Template};
 use crate::parsers::Format;
@@ -101,7 +103,38 @@ pub struct Class {
     /// The value it gives.
     pub value: String,
     /// What must be found.
-    pub pattern: Regex,
+    pub pattern: Pattern,
+}
+
+/// A regular expression, prepared when it is first asked for: most runs ask for few of the many there are.
+#[derive(Debug)]
+pub struct Pattern {
+    source: String,
+    prepared: OnceLock<Result<Regex, regex::Error>>,
+}
+
+impl Pattern {
+    /// Of a source that [`Pattern::check`] finds sound.
+    pub fn new(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            prepared: OnceLock::new(),
+        }
+    }
+
+    /// Prepares it now; why it cannot be used, if it cannot.
+    pub fn check(&self) -> Result<&Regex, &regex::Error> {
+        let prepared = self.prepared.get_or_init(|| {
+            // Logs are bytes: classes and cases of ASCII are all that is meant, and far cheaper to prepare.
+            RegexBuilder::new(&self.source).unicode(false).build()
+        });
+        prepared.as_ref()
+    }
+
+    /// Whether it is found in a text.
+    fn is_in(&self, text: &[u8]) -> bool {
+        self.check().is_ok_and(|pattern| pattern.is_match(text))
+    }
 }
 
 /// Fields taken from the nearest record of another signal on the same thread.
@@ -224,7 +257,7 @@ impl Signal {
             let class = derived
                 .classes
                 .iter()
-                .find(|class| class.pattern.is_match(from));
+                .find(|class| class.pattern.is_in(from));
             let value: &str = class.map_or(&derived.otherwise, |class| &class.value);
             values[derived.field] = value.as_bytes();
         }

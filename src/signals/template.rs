@@ -9,7 +9,7 @@
 
 use super::{FieldKind, Span};
 use crate::parsers::Format;
-use crate::search::Literal;
+use crate::search::{Literal, begins_with};
 
 /// A compiled template.
 #[derive(Debug, Clone)]
@@ -210,31 +210,38 @@ fn match_pieces(
     match pieces {
         [] => true,
         [Piece::Literal(literal), rest @ ..] => {
-            tail.starts_with(literal.text())
+            begins_with(tail, literal.text())
                 && match_pieces(rest, text, at + literal.text().len(), fields, tries)
         }
         [Piece::Hole { field, kind }, rest @ ..] => {
+            // A literal behind the hole is compared where the hole's end is sought, and not again.
+            let (next, rest) = match rest {
+                [Piece::Literal(next), rest @ ..] => (Some(next), rest),
+                [Piece::Hole { .. }, ..] | [] => (None, rest),
+            };
+            let skipped = next.map_or(0, |next| next.text().len());
             let mut fits = |length: usize, is_value: bool| {
                 *tries = tries.saturating_sub(1);
                 let goes_on = *tries > 0 && is_value;
-                let fits = goes_on && match_pieces(rest, text, at + length, fields, tries);
+                let behind = at + length + skipped;
+                let fits = goes_on && match_pieces(rest, text, behind, fields, tries);
                 if let (true, Some(field)) = (fits, field) {
                     fields[*field] = Span::new(at, at + length);
                 }
                 fits
             };
-            match rest.first() {
+            match next {
                 // A literal that no value can begin to hold stands right behind the value, or nowhere.
-                Some(Piece::Literal(next)) if !kind.may_hold(next.text()) => {
+                Some(next) if !kind.may_hold(next.text()) => {
                     let length = kind.admitted(tail);
                     let (value, after) = tail.split_at(length);
-                    after.starts_with(next.text()) && fits(length, kind.has_shape(value))
+                    begins_with(after, next.text()) && fits(length, kind.has_shape(value))
                 }
-                Some(Piece::Literal(next)) => {
+                Some(next) => {
                     let mut lengths = next.places(tail).take(TRIES_PER_HOLE);
                     lengths.any(|length| fits(length, kind.accepts(&tail[..length])))
                 }
-                Some(Piece::Hole { .. }) | None => {
+                None => {
                     let length = kind.extent(tail);
                     fits(length, kind.has_shape(&tail[..length]))
                 }

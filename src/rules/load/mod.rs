@@ -38,7 +38,7 @@ use rule::{Counters, compile_balance, compile_rule, compile_strip};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
 /// The rule base that is shipped.
-pub const BUILT_IN: &str = include_str!("../../../rules.toml");
+pub static BUILT_IN: &str = include_str!("../../../rules.toml");
 
 /// Compiles the built-in base and the files given with `--rules`, each as name and text. A declaration of a later file
 /// replaces one with the same id of an earlier file; within a file an id stands once.

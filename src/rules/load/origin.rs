@@ -37,6 +37,11 @@ pub(super) struct Origin<'t> {
 }
 
 impl Origin<'_> {
+    /// Whether it is the file that is shipped.
+    pub(super) fn is_built_in(&self) -> bool {
+        std::ptr::eq(self.text, super::BUILT_IN)
+    }
+
     /// The line, from 1, in which a stretch of the text begins.
     pub(super) fn line_of(&self, span: &Range<usize>) -> usize {
         let start = span.start.min(self.text.len());

@@ -1,6 +1,5 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
-use regex::bytes::RegexBuilder;
 use toml::Spanned;
 
 use super::format::{named, names};
@@ -10,8 +9,8 @@ use crate::parsers::Format;
 use crate::rules::schema::{DerivedDecl, DialectDecl, SignalDecl};
 use crate::search::Literal;
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Signal, TallyKind,
-    Template,
+    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Pattern, Signal,
+    TallyKind, Template,
 };
 use crate::vocab::Level;
 
@@ -237,12 +236,14 @@ fn compile_derived(
     let from = from.ok_or_else(|| unknown_field(origin, &declared.from, fields, signal))?;
     let mut classes = Vec::new();
     for (value, source) in &declared.classes {
-        // Logs are bytes: classes and cases of ASCII are all that is meant, and far cheaper to prepare.
-        let compiled = RegexBuilder::new(source.get_ref()).unicode(false).build();
-        let pattern = compiled.map_err(|error| {
+        let pattern = Pattern::new(source.get_ref());
+        // Those that are shipped are checked by a test.
+        if !origin.is_built_in()
+            && let Err(error) = pattern.check()
+        {
             let message = format!("this regular expression cannot be used: {error}");
-            origin.fault(source.span(), message, "")
-        })?;
+            return Err(origin.fault(source.span(), message, ""));
+        }
         classes.push(Class {
             value: value.clone(),
             pattern,

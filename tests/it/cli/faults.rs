@@ -1,6 +1,6 @@
 //! What `casdiag rules lint` and `casdiag rules test` say to the author of a rules file: each fault, where it stands, what to write.
 
-use crate::product::{Folder, Ran, casdiag, record};
+use crate::product::{Folder, Ran, base, casdiag, record};
 
 /// `casdiag rules COMMAND` over a file.
 fn rules(command: &str, text: &str) -> Ran {
@@ -388,4 +388,19 @@ fn an_id_of_another_kind_or_with_a_slip_is_told_from_one_that_is_not_there() {
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.err.contains(says), "{says}: {}", ran.err);
     }
+}
+
+#[test]
+fn a_class_that_is_no_regular_expression_is_refused_and_all_shipped_ones_are_sound() {
+    let broken = rule(COUNTS, ONCE, "t", "").replace("^table", "^(table");
+    refused(&[(broken, 5, "this regular expression cannot be used")]);
+    let mut checked = 0;
+    for signal in base().signals.signals() {
+        for class in signal.derived.iter().flat_map(|it| &it.classes) {
+            let sound = class.pattern.check();
+            assert!(sound.is_ok(), "{} {}: {sound:?}", signal.id, class.value);
+            checked += 1;
+        }
+    }
+    assert!(checked > 0);
 }
