@@ -57,7 +57,7 @@ impl ListedWals {
                 listed.problems.push((node.clone(), problem));
             }
             if found.is_cut {
-                let why = "so many holes between names: only the first ones are told";
+                let why = "more holes between names than are looked at: the count is only of the first ones";
                 listed.note(of[0].0, Some(why.to_owned()));
             }
         }
@@ -147,4 +147,5 @@ fn problem(absence: Absence, artifact: usize) -> WalProblem {
         listed: true,
         evidence: evidence_of(at, absence.detail),
     }
+        more: absence.more,
 }
