@@ -247,3 +247,14 @@ fn a_continuation_line_is_explained_as_its_record() {
     assert!(at(3).contains(":3, of the record at line 1, count for it?"));
     assert!(at(4).contains(":4 count for it?"));
 }
+#[test]
+fn a_line_alone_is_explained_with_the_node_that_its_folder_names() {
+    let folder = Folder::with("ch1/clickhouse-server.log", refusals(12));
+    let place = folder.path().join("ch1/clickhouse-server.log:1");
+    let out = casdiag(&["explain", "code-210-storm", place.to_str().unwrap()]).out;
+    assert!(
+        out.contains(": in all it is ch1 12") && !out.contains("(unnamed)"),
+        "{out}"
+    );
+}
+
