@@ -117,10 +117,10 @@ pub(super) fn analyzed(
     }
     let judged = analysis.is_recognised()
         && !analysis.is_cut_away()
-        && arguments
-            .input
-            .read
-            .names_are(|name| analysis.has_node(name));
+        && arguments.input.read.are_found(
+            |node| analysis.has_node(node),
+            |glob| analysis.has_folder(|it| glob.is_match(it)),
+        );
     Ok((report, judged))
 }
 
