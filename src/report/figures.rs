@@ -160,10 +160,15 @@ pub(super) fn window_in_seconds(window: &FindingWindow) -> Option<String> {
     span(first.as_deref(), last.as_deref())
 }
 
+/// A stamp as it stands in a sentence: a time of day without a date has no `T` before it.
+pub(super) fn in_prose(stamp: &str) -> &str {
+    stamp.strip_prefix('T').unwrap_or(stamp)
+}
+
 /// From a first to a last stamp, `None` if there is no stamp at all.
 pub(super) fn span(first: Option<&str>, last: Option<&str>) -> Option<String> {
-    let (Some(first), Some(last)) = (first, last) else {
-        return first.or(last).map(str::to_owned);
+    let (Some(first), Some(last)) = (first.map(in_prose), last.map(in_prose)) else {
+        return first.or(last).map(|it| in_prose(it).to_owned());
     };
     if first == last {
         return Some(first.to_owned());
@@ -270,9 +275,9 @@ mod tests {
         );
         assert_eq!(
             span("T07:06:45.520000", "T07:07:47.044000"),
-            "T07:06:45.520000 .. 07:07:47.044000"
+            "07:06:45.520000 .. 07:07:47.044000"
         );
-        assert_eq!(span("T07:06:45", "T07:06:45"), "T07:06:45");
+        assert_eq!(span("T07:06:45", "T07:06:45"), "07:06:45");
         assert_eq!(
             in_seconds("2026-09-01T23:28:20.817504+02:00"),
             "2026-09-01T23:28:20+02:00"
