@@ -94,9 +94,13 @@ pub(super) const NONE_FOUND: &str =
 
 /// Whether results of tests were asked for and none were found, or a run of tests is not told to its end.
 pub(super) fn is_partial(report: &Report) -> bool {
-    let is_missing = report.tests.wanted && report.tests.runs.is_empty();
-    is_missing || ran_nothing(report) || speakers(report).any(|row| !row.complete)
+    none_found(report) || ran_nothing(report) || speakers(report).any(|row| !row.complete)
 }
+/// Whether results of tests were asked for and none were found.
+fn none_found(report: &Report) -> bool {
+    report.tests.wanted && report.tests.runs.is_empty()
+}
+
 
 /// Whether there are results of tests, and in none of them a test or a word on how the run ended.
 pub(super) fn ran_nothing(report: &Report) -> bool {
@@ -134,8 +138,7 @@ pub(super) fn unrecognised(report: &Report) -> Option<String> {
     if is_empty(report) {
         Some(nothing_found(report))
     } else {
-        let is_missing = report.tests.wanted && report.tests.runs.is_empty();
-        is_missing.then(|| NONE_FOUND.to_owned())
+        none_found(report).then(|| NONE_FOUND.to_owned())
     }
 }
 
@@ -148,6 +151,8 @@ pub(super) fn word(report: &Report) -> &'static str {
     } else {
         "TESTS"
     }
+    } else if none_found(report) {
+        "NO TESTS"
 }
 
 /// The verdict on the tests in one sentence; nothing where there are none and none were asked for.
