@@ -13,6 +13,7 @@ use crate::parsers::wal::{Listing, owner_of_file};
 use crate::record::Locator;
 use crate::rules::WalProblem;
 use crate::scan::ProblemKind;
+use crate::vocab::several;
 
 /// The largest listing that is read: some 150,000 files.
 const LISTING_BYTES_MAX: u64 = 16 << 20;
@@ -75,8 +76,9 @@ fn unread(listing: &Listing) -> Option<String> {
     let foreign = listing.foreign;
     listing.is_mixed().then(|| {
         format!(
-            "{} lines are of no listing and were not read, the first is line {}",
-            foreign.count, foreign.first
+            "{} of no listing and not read, the first is line {}",
+            several(foreign.count, "line is", "lines are"),
+            foreign.first
         )
     })
 }
@@ -145,7 +147,7 @@ fn problem(absence: Absence, artifact: usize) -> WalProblem {
         withheld: None,
         belongs_in: None,
         listed: true,
+        more: absence.more,
         evidence: evidence_of(at, absence.detail),
     }
-        more: absence.more,
 }
