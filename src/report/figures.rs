@@ -216,6 +216,14 @@ pub(super) fn follows(incident: &Incident) -> String {
     }
 }
 
+/// A text as a sentence begins.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        format!("{}{}", first.to_uppercase(), chars.as_str())
+    })
+}
+
 /// What something is not, as a rule says it: with its `not` or without.
 pub(super) fn denied(text: &str) -> String {
     if text.starts_with("not ") {

@@ -1,12 +1,13 @@
-//! The verdict first: the worst finding in one sentence, what was read, and how the findings hang together.
+//! The verdict first: of tests that fail, or the worst finding, in one sentence, what was read, and how the findings hang together.
 
 use crate::report::counts::has_several_runs;
 use crate::report::diagnosis;
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, length, names, nothing_found, share, thousands, window,
-    window_in_seconds,
+    asked_for, beyond_cap, counted, length, names, nothing_found, sentence, share, thousands,
+    window, window_in_seconds,
 };
 use crate::report::model::{Finding, Incident, Report};
+use crate::report::testing::failing;
 use crate::report::{REDACTED, worst};
 use crate::vocab::Severity;
 
@@ -25,40 +26,43 @@ pub(super) const NAMES_MAX: usize = 8;
 
 /// The verdict in one sentence, without markup.
 pub(super) fn title(report: &Report) -> String {
+    if let Some(failing) = failing(report) {
+        return sentence(&failing);
+    }
     match worst(report) {
         Some(finding) if finding.severity > Severity::Low => finding.title.clone(),
         Some(finding) => format!("Nothing above low found; the most is: {}", finding.title),
-        None => {
-            // A finding's title may begin with a node's name; this begins with a word.
-            let text = nothing_found(report);
-            let mut chars = text.chars();
-            let first = chars.next().map(|it| it.to_uppercase().to_string());
-            format!("{}{}", first.unwrap_or_default(), chars.as_str())
-        }
+        // A finding's title may begin with a node's name; this begins with a word.
+        None => sentence(&nothing_found(report)),
     }
 }
 
 /// Writes the verdict and the incidents.
 pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     let report = sheet.report;
-    let severity = worst(report).map_or("none", |it| it.severity.word());
+    let fails = failing(report).is_some();
+    let severity = worst(report).map(|it| it.severity);
+    let severity = severity.max(fails.then_some(Severity::High));
     page.el("section", &[("id", "verdict")], |page| {
-        let class = format!("hero sev-{severity}");
+        let class = format!("hero sev-{}", severity.map_or("none", Severity::word));
         page.el("div", &[("class", &class)], |page| {
             page.el("p", &[("class", "badges")], |page| {
-                if let Some(finding) = worst(report) {
-                    badge(page, finding.severity);
-                    page.leaf("span", &[("class", "sure")], finding.confidence.word());
-                    page.link(&finding.id, &[("class", "ref")], |page| {
-                        page.text(&finding.id);
+                if fails {
+                    page.link("tests", &[("class", "sev high")], |page| {
+                        page.text("tests fail");
                     });
-                    page.leaf("code", &[], &finding.rule);
                 } else {
-                    page.leaf("span", &[("class", "sev none")], "no finding");
+                    badges(worst(report), page);
                 }
             });
             page.prose_in("h1", &[], &title(report));
             if let Some(finding) = worst(report) {
+                if fails {
+                    page.el("p", &[("class", "badges")], |page| {
+                        badges(Some(finding), page);
+                        page.prose_in("span", &[], &finding.title);
+                    });
+                }
                 page.leaf("p", &[("class", "who")], &who(sheet, finding));
             }
             remarks(report, page);
@@ -87,6 +91,19 @@ fn in_order(report: &Report, page: &mut Markup) {
             page.leaf("p", &[("class", "sub")], &text);
         }
     });
+}
+
+/// How bad the worst finding is, how sure that is, and where it is told.
+fn badges(finding: Option<&Finding>, page: &mut Markup) {
+    let Some(finding) = finding else {
+        return page.leaf("span", &[("class", "sev none")], "no finding");
+    };
+    badge(page, finding.severity);
+    page.leaf("span", &[("class", "sure")], finding.confidence.word());
+    page.link(&finding.id, &[("class", "ref")], |page| {
+        page.text(&finding.id);
+    });
+    page.leaf("code", &[], &finding.rule);
 }
 
 /// The severity as a badge.

@@ -7,10 +7,10 @@ use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
     asked_for, beyond_cap, counted, denied, follows, fraction, length, names, nothing_found,
-    thousands, unexplained, window,
+    sentence, thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
-use crate::report::testing::{fail, unjudged, verdict};
+use crate::report::testing::{failing, unjudged};
 use crate::report::worst;
 use crate::vocab::Severity;
 
@@ -22,9 +22,8 @@ const NAMES_MAX: usize = 8;
 
 /// Writes the title: of failing tests, or of the worst finding.
 pub(super) fn title(report: &Report, page: &mut Page) {
-    let failing = verdict(report).filter(|_| fail(report));
     let is_serious = worst(report).is_some_and(|it| it.severity > Severity::Low);
-    let text = match (failing, unjudged(report)) {
+    let text = match (failing(report), unjudged(report)) {
         (Some(failing), _) => markdown_line(&sentence(&failing)),
         // What was not read must not look like what is good.
         (None, Some(why)) if !is_serious => {
@@ -106,13 +105,6 @@ fn of_findings(report: &Report) -> String {
         ),
         None => sentence(&nothing_found(report)),
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        format!("{}{}", first.to_uppercase(), chars.as_str())
-    })
 }
 
 fn searched(report: &Report) -> String {
