@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::SEGMENT;
-use crate::report::model::{Evidence, FindingWindow, Incident, Report};
+use crate::report::model::{Evidence, FindingWindow, Report};
 use crate::vocab::LevelClass;
 
 /// A count with thousands separators.
@@ -200,19 +200,12 @@ pub(super) fn names(names: &[String], names_max: usize) -> String {
     format!("{}{tail}", shown.join(", "))
 }
 
-/// Which findings of an incident follow from its root: `I1: F1 and F3 follow from F2`.
-pub(super) fn follows(incident: &Incident) -> String {
-    let others: Vec<&str> = incident
-        .findings
-        .iter()
-        .filter(|it| **it != incident.root)
-        .map(String::as_str)
-        .collect();
-    let (id, root) = (&incident.id, &incident.root);
-    match others.as_slice() {
-        [] => format!("{id}: {root}"),
-        [one] => format!("{id}: {one} follows from {root}"),
-        [head @ .., last] => format!("{id}: {} and {last} follow from {root}", head.join(", ")),
+/// Things in a row of words: `F1, F2 and F3`.
+pub(super) fn in_a_row(things: &[&str]) -> String {
+    match things {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
 }
 
@@ -294,18 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incident_says_what_follows_from_its_root() {
-        let incident = |findings: &[&str]| Incident {
-            id: "I1".to_owned(),
-            root: "F2".to_owned(),
-            findings: findings.iter().map(|it| (*it).to_owned()).collect(),
-            summary: String::new(),
-        };
-        assert_eq!(follows(&incident(&["F2", "F1"])), "I1: F1 follows from F2");
-        assert_eq!(
-            follows(&incident(&["F2", "F1", "F3"])),
-            "I1: F1 and F3 follow from F2"
-        );
+    fn what_is_denied_is_denied_once() {
         assert_eq!(denied("not a crash"), "not a crash");
         assert_eq!(denied("a crash"), "not: a crash");
     }

@@ -1,5 +1,6 @@
 //! The verdict first: of tests that fail, or the worst finding, in one sentence, what was read, and how the findings hang together.
 
+use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::diagnosis;
 use crate::report::figures::{
@@ -18,8 +19,9 @@ use super::sheet::Sheet;
 const INCIDENTS_MAX: usize = 40;
 const INCIDENT_BYTES: usize = 60_000;
 
-/// Findings of one incident.
+/// Findings that follow from one, and how many follow one from another.
 const CHAIN_MAX: usize = 12;
+const DEPTH_MAX: usize = 6;
 
 /// Names in a row.
 pub(super) const NAMES_MAX: usize = 8;
@@ -255,10 +257,10 @@ fn incidents(sheet: &Sheet<'_>, page: &mut Markup) {
 }
 
 fn one_incident(sheet: &Sheet<'_>, incident: &Incident, page: &mut Markup) {
-    let found = |id: &String| sheet.finding(id);
-    let findings: Vec<&Finding> = incident.findings.iter().filter_map(found).collect();
-    let worst = findings.iter().map(|it| it.severity).max();
-    let names = findings.iter().flat_map(|it| sheet.names(it, &it.nodes));
+    let chain = Chain::of(&sheet.report.findings, incident);
+    let findings = chain.findings.iter();
+    let worst = findings.clone().map(|it| it.severity).max();
+    let names = findings.flat_map(|it| sheet.names(it, &it.nodes));
     let names: Vec<String> = names.collect();
     let places = sheet.places(names.iter().map(String::as_str));
     let rank = worst.map_or(0, rank).to_string();
@@ -269,25 +271,35 @@ fn one_incident(sheet: &Sheet<'_>, incident: &Incident, page: &mut Markup) {
     ];
     page.el("li", &attributes, |page| {
         page.leaf("span", &[("class", "incident-id")], &incident.id);
-        page.el("div", &[("class", "chain")], |page| {
-            if let Some(root) = sheet.finding(&incident.root) {
-                card(root, page);
-            }
-            let others: Vec<&&Finding> = findings
-                .iter()
-                .filter(|it| it.id != incident.root)
-                .collect();
-            if others.is_empty() {
-                return;
-            }
-            page.el("div", &[("class", "leads")], |page| {
-                page.leaf("span", &[], "leads to");
+        page.el("div", &[("class", "chains")], |page| {
+            let roots: Vec<&Finding> = chain.roots().collect();
+            let left = page.bounded(roots, CHAIN_MAX, INCIDENT_BYTES, |page, it| {
+                one_chain(&chain, it, DEPTH_MAX, page);
             });
-            page.el("div", &[("class", "effects")], |page| {
-                let left =
-                    page.bounded(others, CHAIN_MAX, INCIDENT_BYTES, |page, it| card(it, page));
-                page.left_out(left, "findings");
+            page.left_out(left + chain.left, "findings");
+        });
+    });
+}
+
+/// Writes a finding, and what follows from it each with what follows from that.
+fn one_chain(chain: &Chain<'_>, cause: &Finding, depth_max: usize, page: &mut Markup) {
+    page.el("div", &[("class", "chain")], |page| {
+        card(cause, page);
+        let below = chain.below(cause);
+        if below.is_empty() {
+            return;
+        }
+        let Some(deeper) = depth_max.checked_sub(1) else {
+            return page.left_out(below.len(), "findings");
+        };
+        page.el("div", &[("class", "leads")], |page| {
+            page.leaf("span", &[], "leads to");
+        });
+        page.el("div", &[("class", "effects")], |page| {
+            let left = page.bounded(below, CHAIN_MAX, INCIDENT_BYTES, |page, it| {
+                one_chain(chain, it, deeper, page);
             });
+            page.left_out(left, "findings");
         });
     });
 }

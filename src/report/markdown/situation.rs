@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use crate::report::chains::Chain;
 use crate::report::counts::{has_several_runs, node_name};
 use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, denied, follows, fraction, length, names, nothing_found,
-    sentence, thousands, unexplained, window,
+    asked_for, beyond_cap, counted, denied, fraction, length, names, nothing_found, sentence,
+    thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
 use crate::report::testing::{failing, unjudged};
@@ -65,7 +66,8 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     }
     page.block(&searched(report));
     for incident in report.incidents.iter().filter(|it| it.findings.len() > 1) {
-        page.block(&format!("**{}**", markdown_inline(&follows(incident))));
+        let chain = Chain::of(&report.findings, incident);
+        page.block(&format!("**{}**", markdown_inline(&chain.words())));
     }
     for finding in told(report) {
         page.block(&paragraph(report, finding));

@@ -252,17 +252,6 @@ fn a_folder_in_use_is_refused_before_anything_is_read() {
 }
 
 #[test]
-fn a_continuation_line_is_explained_as_its_record() {
-    let folder = Folder::with("clickhouse-server.log", TWO);
-    let at = |line: u32| {
-        let path = folder.path().join("clickhouse-server.log");
-        let place = format!("{}:{line}", path.display());
-        casdiag(&["explain", "code-210-storm", &place]).out
-    };
-    assert!(at(3).contains(":3, of the record at line 1, count for it?"));
-    assert!(at(4).contains(":4 count for it?"));
-}
-#[test]
 fn a_line_alone_is_explained_with_the_node_that_its_folder_names() {
     let folder = Folder::with("ch1/clickhouse-server.log", refusals(12));
     let place = folder.path().join("ch1/clickhouse-server.log:1");
@@ -273,3 +262,14 @@ fn a_line_alone_is_explained_with_the_node_that_its_folder_names() {
     );
 }
 
+#[test]
+fn a_continuation_line_is_explained_as_its_record() {
+    let folder = Folder::with("clickhouse-server.log", TWO);
+    let at = |line: u32| {
+        let path = folder.path().join("clickhouse-server.log");
+        let place = format!("{}:{line}", path.display());
+        casdiag(&["explain", "code-210-storm", &place]).out
+    };
+    assert!(at(3).contains(":3, of the record at line 1, count for it?"));
+    assert!(at(4).contains(":4 count for it?"));
+}
