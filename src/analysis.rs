@@ -133,6 +133,17 @@ impl Analysis {
             || self.nodes.iter().any(|facts| facts.tally.node == name)
     }
 
+    /// Whether any input lies in a folder whose path fits, from wherever that path begins.
+    pub fn has_folder(&self, fits: impl Fn(&str) -> bool) -> bool {
+        self.inputs.iter().any(|input| {
+            let mut folders: Vec<&str> = input.path.split('/').collect();
+            folders.pop();
+            let mut parts = (0..folders.len())
+                .flat_map(|from| (from + 1..=folders.len()).map(move |to| from..to));
+            parts.any(|part| fits(&folders[part].join("/")))
+        })
+    }
+
     /// Whether logs were recognised and the time asked for leaves out all their records.
     pub fn is_cut_away(&self) -> bool {
         // A WAL has no time that could be left out.

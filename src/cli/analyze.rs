@@ -13,6 +13,7 @@ use crate::pipeline::{self, Progress};
 use crate::profile::Profile;
 use crate::report::model::Report;
 use crate::report::{self, escape};
+use crate::vocab::several;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -100,9 +101,9 @@ pub(super) fn analyzed(
         report::profile::write(profile, &base, &mut io::stderr())?;
     }
     if !analysis.is_recognised() && !arguments.input.read.quiet {
-        let seen = report.inputs.len();
+        let seen = several(report.inputs.len(), "file", "files");
         let message = format!(
-            "casdiag: nothing was recognised under {} ({seen} files seen). Looked for ClickHouse server and keeper logs in their text form \
+            "casdiag: nothing was recognised under {} ({seen} seen). Looked for ClickHouse server and keeper logs in their text form \
              (main log, err.log, rotated pieces), logs of ZooKeeper, etcd, NuRaft, Consul, Vault and Nomad, NATS, MongoDB, CockroachDB, TiKV and HA controllers, \
              standard errors of servers, core files, write-ahead logs, and results of tests (TestFlows, JUnit, pytest, cargo, nextest, \
              google test, clickhouse-test, praktika, logs of GitHub Actions), and formats that a rules file declares, in folders and in tar, zip, gzip, zstd, xz, lz4 and bzip2.",
@@ -117,10 +118,10 @@ pub(super) fn analyzed(
     }
     let judged = analysis.is_recognised()
         && !analysis.is_cut_away()
-        && arguments
-            .input
-            .read
-            .names_are(|name| analysis.has_node(name));
+        && arguments.input.read.are_found(
+            |node| analysis.has_node(node),
+            |glob| analysis.has_folder(|it| glob.is_match(it)),
+        );
     Ok((report, judged))
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::options::RulesOption;
 use super::{Failure, Outcome};
-use crate::intake::is_stdin;
+use crate::intake::{folder_of, is_stdin};
 use crate::pipeline::{self, Plan, Progress};
 use crate::report::{self, Texts, explanation};
 use crate::rules::{self, Wanted};
@@ -50,15 +50,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
         return Err("the standard input is read once, and this reads twice; name a file".into());
     }
     let record = pipeline::record_at(&file, line, &base)?;
-    let roots = if arguments.paths.is_empty() {
-        vec![file]
+    let mut plan = Plan::default();
+    if arguments.paths.is_empty() {
+        // What a folder says of the file in it, it says too where the file alone is looked at.
+        plan.names.folder = folder_of(&file);
+        plan.roots = vec![file];
     } else {
-        arguments.paths.clone()
-    };
-    let plan = Plan {
-        roots,
-        ..Plan::default()
-    };
+        plan.roots.clone_from(&arguments.paths);
+    }
     let analysis = pipeline::analyze(&plan, &base, &Progress::default())?;
     let lines = record.with(|subject| rules::trace_record(&base, rule, record.format, subject));
     let lines = lines.unwrap_or_default();

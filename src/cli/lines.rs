@@ -41,11 +41,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Outcome,
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
     })?;
-    if !arguments
-        .input
-        .read
-        .names_are(|name| analysis.has_node(name))
-    {
+    let read = &arguments.input.read;
+    if !read.are_found(
+        |node| analysis.has_node(node),
+        |glob| analysis.has_folder(|it| glob.is_match(it)),
+    ) {
         return Ok(Outcome::Partial);
     }
     let mut texts = Texts::plain();

@@ -60,7 +60,7 @@ pub(super) struct ReadOptions {
     /// The time zone of the servers' clocks, e.g. UTC or Europe/Berlin; wins over what the logs say
     #[arg(long, value_name = "ZONE")]
     tz: Option<String>,
-    /// How many threads scan; one per core unless said
+    /// How many threads scan; one per core unless said, and with 0
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=256))]
     threads: u16,
     /// How many different values of a field (parts, tables) are counted apart per node
@@ -151,17 +151,31 @@ impl ReadOptions {
         Ok(Period { since, until })
     }
 
-    /// Says on stderr which nodes that were named are not `known`; whether all are.
-    pub(super) fn names_are(&self, known: impl Fn(&str) -> bool) -> bool {
+    /// Says on stderr which nodes and runs that were named no input is of; whether there are none.
+    pub(super) fn are_found(
+        &self,
+        has_node: impl Fn(&str) -> bool,
+        has_folder: impl Fn(&GlobMatcher) -> bool,
+    ) -> bool {
         let name = |text: &String| text.split('=').next().unwrap_or_default().to_owned();
-        let unknown: Vec<String> = self.node.iter().map(name).filter(|it| !known(it)).collect();
+        let nodes = self.node.iter().map(name);
+        let unknown: Vec<String> = nodes.filter(|it| !has_node(it)).collect();
+        let is_run = |text: &&String| glob("--run", text).is_ok_and(|it| has_folder(&it));
+        let runs = self.run.iter().filter(|text| !is_run(text));
+        let unmatched: Vec<&str> = runs.map(String::as_str).collect();
+        if !unmatched.is_empty() {
+            super::complain_of(&format!(
+                "no folder matches --run {}; a GLOB has to match the whole path of a run's folder below what was given",
+                unmatched.join(", ")
+            ));
+        }
         if !unknown.is_empty() {
             super::complain_of(&format!(
                 "no input is of the node {}; see `nodes` in --format json for those that are",
                 unknown.join(", ")
             ));
         }
-        unknown.is_empty()
+        unknown.is_empty() && unmatched.is_empty()
     }
 
     fn nodes(&self) -> Result<Vec<NodeGlob>, Failure> {

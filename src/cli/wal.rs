@@ -1,17 +1,21 @@
 //! `casdiag wal-layout-check` and `casdiag wal dump`.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::{Failure, Outcome};
-use crate::layout::{self, Choice, Residue, Rules, SingleError, Verdict};
-use crate::parsers::wal::{Fault, FaultKind, LAYOUTS};
+use crate::layout::{self, Choice, Residue, Rules, SingleError, Unknown, Verdict};
+use crate::parsers::wal::{Fault, FaultKind, LAYOUTS, Listing};
 use crate::report::redact_inspection;
 use crate::report::wal::{OUTPUTS, dump};
 use crate::vocab::Lsn;
+
+/// How much of a file tells whether it lists a folder.
+const LISTING_SAMPLE: u64 = 64 << 10;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
@@ -79,12 +83,22 @@ pub(super) fn check(arguments: &CheckArguments, out: &mut dyn Write) -> Result<O
         .find(|output| output.name == arguments.format)
         .ok_or_else(|| format!("no format is called {}", arguments.format))?;
     let mut inspection = layout::inspect(&arguments.paths, &choice);
+    let others: Vec<&str> = inspection
+        .unknown
+        .iter()
+        .filter_map(read_elsewhere)
+        .collect();
     if arguments.redact {
         redact_inspection(&mut inspection);
     }
     let mut out = BufWriter::new(out);
     (output.write)(&inspection, arguments.strict, &mut out)?;
     out.flush()?;
+    if let Some(what) = others.first() {
+        super::complain_of(&format!(
+            "{what} is not read here, only folders and segments are: casdiag analyze reads it"
+        ));
+    }
     Ok(match inspection.verdict() {
         Verdict::Damaged => Outcome::Found,
         Verdict::CrashResidue if arguments.strict => Outcome::Found,
@@ -95,6 +109,23 @@ pub(super) fn check(arguments: &CheckArguments, out: &mut dyn Write) -> Result<O
         }
         Verdict::Clean | Verdict::CrashResidue => Outcome::Clean,
     })
+}
+
+/// Endings of archives and packed files.
+const PACKED: &[&str] = &[
+    "tar", "tgz", "tbz2", "txz", "zip", "gz", "bz2", "xz", "zst", "lz4",
+];
+
+/// What a file without a WAL's name is called, if it may have one in it that another command reads.
+fn read_elsewhere(unknown: &Unknown) -> Option<&'static str> {
+    let file = Path::new(&unknown.path).join(&unknown.example);
+    let ending = file.extension().unwrap_or_default();
+    if PACKED.iter().any(|it| ending.eq_ignore_ascii_case(it)) {
+        return Some("an archive or a packed file");
+    }
+    let mut sample = Vec::new();
+    let read = File::open(&file).and_then(|it| it.take(LISTING_SAMPLE).read_to_end(&mut sample));
+    (read.is_ok() && Listing::claims(&sample)).then_some("a listing of a folder")
 }
 
 pub(super) fn run(arguments: &WalArguments, out: &mut dyn Write) -> Result<Outcome, Failure> {

@@ -167,6 +167,14 @@ pub(super) fn folder_name(roots: &[PathBuf]) -> Option<String> {
     is_folder.then_some(name)
 }
 
+/// The same of the folder that a file lies in.
+pub fn folder_of(file: &Path) -> Option<String> {
+    let folder = file.parent()?;
+    let is_here = folder.as_os_str().is_empty();
+    let folder = if is_here { Path::new(".") } else { folder };
+    folder_name(&[folder.to_path_buf()])
+}
+
 fn node_of_folder(path: &Path) -> Option<String> {
     let parts = path.components().rev().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_str()),

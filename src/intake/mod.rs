@@ -23,7 +23,7 @@ pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
 pub use content::{Content, Member, Window};
 pub use file_name::{Role, Rotation, split_name};
-pub use given::{Names, NodeGlob};
+pub use given::{Names, NodeGlob, folder_of};
 pub use naming::{Place, UNNAMED, place_all};
 pub use packing::Encoding;
 pub use text::{TEXT_BYTES_MAX, read_text};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::parsers::wal::{FaultKind, Format};
-use crate::vocab::{Lsn, LsnRange, Term};
+use crate::vocab::{Lsn, LsnRange, Term, several};
 
 use super::consequence;
 use super::folder::{Folder, SegmentFile};
@@ -169,7 +169,14 @@ impl Judge<'_> {
                 NoteKind::IgnoredFile,
                 None,
                 None,
-                format!("and {more} more files that are no segments"),
+                format!(
+                    "and {}",
+                    several(
+                        more,
+                        "more file that is no segment",
+                        "more files that are no segments"
+                    )
+                ),
             );
         }
     }
@@ -340,7 +347,7 @@ impl Judge<'_> {
                 kind: NoteKind::Info,
                 segment: None,
                 lsn: None,
-                why: format!("{} more problems are not listed", self.unlisted),
+                why: several(self.unlisted, "more problem is", "more problems are") + " not listed",
             });
         }
         let placed = self.placed();

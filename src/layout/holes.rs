@@ -1,6 +1,6 @@
 //! Positions left out: explained by a snapshot, a consequence of a fault, legal, misfiled further on, or to be judged at the end.
 
-use crate::vocab::{Lsn, LsnRange};
+use crate::vocab::{Lsn, LsnRange, several};
 
 use super::check::Judge;
 use super::model::{NoteKind, ProblemKind};
@@ -100,7 +100,10 @@ impl Judge<'_> {
         };
         let more = match count {
             1 => String::new(),
-            count => format!(", and so in {} more places", count - 1),
+            count => {
+                let places = several(count - 1, "more place", "more places");
+                format!(", and so in {places}")
+            }
         };
         let why = format!(
             "{} in no record{more}: numbers that were given away without a write to the log",

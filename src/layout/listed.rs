@@ -3,6 +3,7 @@
 //! Names promise more than files may hold, and a listing may leave files out, so this is no check: it finds holes between names alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::parsers::wal::{Entry, Format, LAYOUTS, Layout, Listing};
 use crate::vocab::{Lsn, LsnNotation, LsnRange};
@@ -31,18 +32,21 @@ pub struct Absence {
     pub range: Option<LsnRange>,
     /// What is seen.
     pub detail: String,
+    /// How many further ones of its layout and kind are counted and not told.
+    pub more: u64,
 }
 
-/// How many holes are told of one node and layout, and how many are looked at: names may be anything.
-const ABSENCES_MAX: usize = 1_000;
-const LOOKED_AT_MAX: usize = 100_000;
+/// How many holes are told of one node, layout and kind. All are counted, up to so many that are looked at: more than one
+/// listing can show, but holes that hold the files of other folders may be any number.
+const TOLD_MAX: usize = 1_000;
+const LOOKED_AT_MAX: usize = 1_000_000;
 
 /// The holes that listings show.
 #[derive(Debug, Default)]
 pub struct Absences {
     /// In the order of the listings.
     pub absences: Vec<Absence>,
-    /// Whether there may be more.
+    /// Whether there may be more than are counted.
     pub is_cut: bool,
 }
 
@@ -108,7 +112,8 @@ impl<'l> Names<'l> {
     }
 
     fn absences(&self) -> Absences {
-        let mut told = BTreeSet::new();
+        let mut known = BTreeSet::new();
+        let mut told: BTreeMap<&str, Vec<Absence>> = BTreeMap::new();
         let mut found = Absences::default();
         let mut looked_at = 0;
         'folders: for ((listing, ..), segments) in &self.folders {
@@ -117,27 +122,35 @@ impl<'l> Names<'l> {
                 let &[before, behind] = pair else { continue };
                 for (kind, range, what) in self.between(before, behind) {
                     looked_at += 1;
-                    if found.absences.len() == ABSENCES_MAX || looked_at > LOOKED_AT_MAX {
+                    if looked_at > LOOKED_AT_MAX {
                         found.is_cut = true;
                         break 'folders;
                     }
                     // Two listings of one folder show the same.
-                    if told.insert((range, what.clone())) {
-                        let around = Self::around(before, behind);
-                        found.absences.push(Absence {
-                            layout: self.layout.id,
-                            notation: self.layout.notation,
-                            listing: *listing,
-                            line: behind.line,
-                            segment: behind.file.clone(),
-                            kind,
-                            range,
-                            detail: format!("{what}: {around}; {listed}"),
-                        });
+                    if !known.insert(digest(&(range, &what))) {
+                        continue;
                     }
+                    let of_kind = told.entry(kind.word()).or_default();
+                    if let (TOLD_MAX, Some(last)) = (of_kind.len(), of_kind.last_mut()) {
+                        last.more += 1;
+                        continue;
+                    }
+                    let around = Self::around(before, behind);
+                    of_kind.push(Absence {
+                        layout: self.layout.id,
+                        notation: self.layout.notation,
+                        listing: *listing,
+                        line: behind.line,
+                        segment: behind.file.clone(),
+                        kind,
+                        range,
+                        detail: format!("{what}: {around}; {listed}"),
+                        more: 0,
+                    });
                 }
             }
         }
+        found.absences = told.into_values().flatten().collect();
         found.absences.sort_by_key(|it| (it.listing, it.line));
         found
     }
@@ -203,6 +216,13 @@ impl<'l> Names<'l> {
         };
         format!("{} segments are listed{empty}", segments.len())
     }
+}
+
+/// What stands for a hole where there are too many of them to keep their texts.
+fn digest(hole: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hole.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -280,19 +300,21 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_holes_costs_little_and_is_cut() {
+    fn any_number_of_holes_costs_little_and_is_counted_and_the_first_are_told() {
         let names = |count: usize| -> String {
             let name = |at: usize| format!("changelog_{}_{}.bin\n", 4 * at + 1, 4 * at + 2);
             (0..count).map(name).collect()
         };
         let cut = |text: &str| {
             let found = absences(&[&Listing::read(text.as_bytes())]);
-            (found.absences.len(), found.is_cut)
+            let more: u64 = found.absences.iter().map(|it| it.more).sum();
+            (found.absences.len(), more, found.is_cut)
         };
         // A hole fewer than there are files.
-        assert_eq!(cut(&names(1_000)), (999, false));
-        assert_eq!(cut(&names(1_001)), (1_000, false));
-        assert_eq!(cut(&names(200_000)), (1_000, true));
+        assert_eq!(cut(&names(1_000)), (999, 0, false));
+        assert_eq!(cut(&names(1_001)), (1_000, 0, false));
+        assert_eq!(cut(&names(1_002)), (1_000, 1, false));
+        assert_eq!(cut(&names(200_000)), (1_000, 198_999, false));
         // Folders whose holes hold the names of all others.
         let folder = |at: usize| {
             let far = 1_000_000_000 + at * 3;
@@ -302,7 +324,7 @@ mod tests {
             )
         };
         let folders: String = (0..20_000).map(folder).collect();
-        assert!(cut(&folders).1);
+        assert!(cut(&folders).2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The order of positions: what continues, what rewrites, what was left out, and what stands where nobody looks for it.
 
-use crate::vocab::{Lsn, LsnRange, Shown, Term};
+use crate::vocab::{Lsn, LsnRange, Shown, Term, several};
 
 use super::check::Judge;
 use super::holes::Hole;
@@ -352,7 +352,7 @@ impl Judge<'_> {
         let more = ranges.len().saturating_sub(NAMED_MAX);
         let is_one = ranges.len() == 1 && ranges.iter().all(|range| range.first == range.last);
         let more = if more > 0 {
-            format!(" and {more} more ranges")
+            format!(" and {}", several(more, "more range", "more ranges"))
         } else {
             String::new()
         };

@@ -4,6 +4,7 @@ use super::cause::{How, Scene, Tie, causes};
 use super::groups::{Group, Role};
 use crate::parsers::ci::{Event, EventKind, Leaf};
 use crate::rules::schema::FailureKind;
+use crate::vocab::several;
 
 /// Parts named of a tie.
 const PARTS_MAX: usize = 4;
@@ -135,7 +136,9 @@ fn untied(scene: &Scene<'_>, what: Option<&str>, stopped: Option<&Event>) -> Str
 
 /// What ties the leaves of a group to a finding, in words.
 fn tied(tie: &Tie, leaves: usize) -> String {
+    let leaves = several(leaves, "leaf", "leaves");
     let (id, of) = (&tie.finding, format!("{} of {leaves}", tie.leaves));
+    let each = several(tie.records, "record", "records");
     let codes = tie.code.map_or_else(String::new, |code| code.to_string());
     match tie.how {
         How::Parts => {
@@ -143,32 +146,29 @@ fn tied(tie: &Tie, leaves: usize) -> String {
             let named: Vec<String> = parts
                 .iter()
                 .take(PARTS_MAX)
-                .map(|(part, count)| format!("{part} {count} times"))
+                .map(|(part, count)| format!("{part} {}", several(*count, "time", "times")))
                 .collect();
             let more = parts.len().saturating_sub(PARTS_MAX);
             let more = if more > 0 {
-                format!(", {more} more parts")
+                format!(", {}", several(more, "more part", "more parts"))
             } else {
                 String::new()
             };
             format!(
-                "The rows missing in {of} leaves lie in partitions whose parts records of {id} name for these leaves' own tables: {}{more}",
+                "The rows missing in {of} lie in partitions whose parts records of {id} name for these leaves' own tables: {}{more}",
                 named.join(", ")
             )
         }
-        How::Record => format!(
-            "Records of {id} with Code {codes} name the tables of {of} leaves (up to {} records each)",
-            tie.records
-        ),
-        How::Death => format!("{id}: the server died before {of} leaves ended, and was gone"),
+        How::Record => {
+            format!("Records of {id} with Code {codes} name the tables of {of} (up to {each} each)",)
+        }
+        How::Death => format!("{id}: the server died before {of} ended, and was gone"),
         How::Table if !tie.is_timed => format!(
-            "Records of {id} name the tables of {of} leaves (up to {} records each); when the leaves ran is not observable",
-            tie.records
+            "Records of {id} name the tables of {of} (up to {each} each); when the leaves ran is not observable",
         ),
-        How::Table => format!(
-            "Records of {id} name the tables of {of} leaves while they ran (up to {} records each)",
-            tie.records
-        ),
+        How::Table => {
+            format!("Records of {id} name the tables of {of} while they ran (up to {each} each)",)
+        }
         How::Code => {
             let alike = if tie.is_same_text {
                 format!("is that of {id}, Code {codes}")
@@ -180,7 +180,7 @@ fn tied(tie: &Tie, leaves: usize) -> String {
             } else {
                 ""
             };
-            format!("The error of {of} leaves {alike}; no record names their tables{then}")
+            format!("The error of {of} {alike}; no record names their tables{then}")
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::parsers::wal::{Listing, owner_of_file};
 use crate::record::Locator;
 use crate::rules::WalProblem;
 use crate::scan::ProblemKind;
+use crate::vocab::several;
 
 /// The largest listing that is read: some 150,000 files.
 const LISTING_BYTES_MAX: u64 = 16 << 20;
@@ -57,7 +58,7 @@ impl ListedWals {
                 listed.problems.push((node.clone(), problem));
             }
             if found.is_cut {
-                let why = "so many holes between names: only the first ones are told";
+                let why = "more holes between names than are looked at: the count is only of the first ones";
                 listed.note(of[0].0, Some(why.to_owned()));
             }
         }
@@ -75,8 +76,9 @@ fn unread(listing: &Listing) -> Option<String> {
     let foreign = listing.foreign;
     listing.is_mixed().then(|| {
         format!(
-            "{} lines are of no listing and were not read, the first is line {}",
-            foreign.count, foreign.first
+            "{} of no listing and not read, the first is line {}",
+            several(foreign.count, "line is", "lines are"),
+            foreign.first
         )
     })
 }
@@ -145,6 +147,7 @@ fn problem(absence: Absence, artifact: usize) -> WalProblem {
         withheld: None,
         belongs_in: None,
         listed: true,
+        more: absence.more,
         evidence: evidence_of(at, absence.detail),
     }
 }

@@ -142,7 +142,8 @@ pub fn analyze(plan: &Plan, rules: &RuleBase, progress: &Progress) -> Result<Ana
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
         sniffing::useful(name, start, &plan.layout, rules)
     })?;
-    found.folder = found.folder.filter(|_| plan.is_folder_node);
+    let given = found.folder.filter(|_| plan.is_folder_node);
+    found.folder = given.or_else(|| plan.names.folder.clone());
     analyze_found(plan, found, &[], rules, progress)
 }
 

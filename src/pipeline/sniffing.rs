@@ -5,7 +5,7 @@ use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding};
 use crate::layout::Choice;
-use crate::parsers::tables::is_folded;
+use crate::parsers::tables::folded;
 use crate::parsers::{Format, Sample, ci, wal};
 use crate::record::split_lines;
 use crate::rules::RuleBase;
@@ -105,6 +105,13 @@ fn job_log(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Opti
 
 /// The log or the table that begins with a sample.
 fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Sniffed {
+    // Parts of it may look like a table's rows, or like a log in a wrapper.
+    if let Some(fault) = in_one_line(sample.bytes) {
+        return Sniffed {
+            unreadable: Some(fault),
+            ..Sniffed::unknown(encoding)
+        };
+    }
     let is_document = quotes(artifact, sample);
     let export = tables::export(artifact, sample);
     if export.as_ref().is_some_and(Export::is_sure) {
@@ -206,15 +213,11 @@ fn illegible(artifact: &Artifact, sample: &[u8], format: Option<Format>) -> Opti
     if format.is_some() {
         return None;
     }
-    if let Some(encoding) = utf16(sample) {
+    if let Some(encoding) = wide(sample) {
         let detail = format!(
             "a text in {encoding}, which is not read: turn it into UTF-8, as iconv -f {encoding} -t UTF-8 does"
         );
         return Some(InputFault::of(ProblemKind::Unreadable, detail));
-    }
-    if is_folded(sample) {
-        let detail = "a table in one line of JSON, which is not read: write a row a line, as jq -c '.data[]' does";
-        return Some(InputFault::of(ProblemKind::Unreadable, detail.to_owned()));
     }
     let name = artifact.path.rsplit('/').next().unwrap_or_default();
     let is_named = name.starts_with("clickhouse-server") && name.contains(".log");
@@ -224,30 +227,72 @@ fn illegible(artifact: &Artifact, sample: &[u8], format: Option<Format>) -> Opti
     })
 }
 
-/// How many units of UTF-16 tell it.
+/// Rows in one line of JSON: no row of them could be told apart from the others by its line.
+fn in_one_line(sample: &[u8]) -> Option<InputFault> {
+    let (what, filter) = folded(sample)?;
+    let detail = format!(
+        "{what} in one line of JSON, which is not read: write a row a line, as jq -c '{filter}' does"
+    );
+    Some(InputFault::of(ProblemKind::Unreadable, detail))
+}
+
+/// How many units tell an encoding.
 const UNITS: usize = 128;
 
-/// The encoding of a text in UTF-16, as shells of Windows write it: most of its letters are ASCII with a zero beside.
-fn utf16(sample: &[u8]) -> Option<&'static str> {
-    let marked = [("UTF-16LE", [0xff, 0xfe]), ("UTF-16BE", [0xfe, 0xff])];
-    let mut marked = marked
-        .into_iter()
-        .filter(|(_, mark)| sample.starts_with(mark));
-    let (encoding, text) = match marked.next() {
-        Some((encoding, mark)) => (encoding, &sample[mark.len()..]),
-        None if sample.first() == Some(&0) => ("UTF-16BE", sample),
-        None => ("UTF-16LE", sample),
+/// An encoding with more than one byte to each letter.
+struct Wide {
+    /// Its name, as `iconv` has it.
+    name: &'static str,
+    /// The mark that a text may begin with, as long as a unit.
+    mark: &'static [u8],
+    /// Which byte of a unit is a letter of ASCII, beside zeros.
+    letter: usize,
+}
+
+/// Those that are told: shells of Windows write the first.
+const WIDE: &[Wide] = &[
+    Wide {
+        name: "UTF-16LE",
+        mark: &[0xff, 0xfe],
+        letter: 0,
+    },
+    Wide {
+        name: "UTF-16BE",
+        mark: &[0xfe, 0xff],
+        letter: 1,
+    },
+    Wide {
+        name: "UTF-32LE",
+        mark: &[0xff, 0xfe, 0, 0],
+        letter: 0,
+    },
+    Wide {
+        name: "UTF-32BE",
+        mark: &[0, 0, 0xfe, 0xff],
+        letter: 3,
+    },
+];
+
+/// The encoding of a text in UTF-16 or UTF-32: most of its letters are ASCII with zeros beside.
+fn wide(sample: &[u8]) -> Option<&'static str> {
+    let fits = |it: &&Wide| {
+        let text = sample.strip_prefix(it.mark).unwrap_or(sample);
+        let units = text.chunks_exact(it.mark.len()).take(UNITS);
+        let letters = units.clone().filter(|unit| {
+            let mut bytes = unit.iter().enumerate();
+            bytes.all(|(at, byte)| {
+                let is_letter = byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+                if at == it.letter {
+                    is_letter
+                } else {
+                    *byte == 0
+                }
+            })
+        });
+        let (letters, units) = (letters.count(), units.len());
+        units >= 8 && letters * 10 >= units * 9
     };
-    let units = text.chunks_exact(2).take(UNITS);
-    let letters = units.clone().filter(|unit| {
-        let (letter, other) = match encoding {
-            "UTF-16LE" => (unit[0], unit[1]),
-            _ => (unit[1], unit[0]),
-        };
-        other == 0 && (letter.is_ascii_graphic() || letter.is_ascii_whitespace())
-    });
-    let (letters, units) = (letters.count(), units.len());
-    (units >= 8 && letters * 10 >= units * 9).then_some(encoding)
+    WIDE.iter().find(fits).map(|it| it.name)
 }
 
 /// A log's empty file is a log: an empty err.log says that nothing went wrong.

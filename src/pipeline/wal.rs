@@ -178,6 +178,7 @@ impl Wals {
             withheld: range.and_then(|range| withheld(kind, range, wal)),
             belongs_in: problem.belongs_in.clone(),
             listed: false,
+            more: 0,
             evidence: evidence_of(
                 place_in(artifact, problem.offset.unwrap_or(0)),
                 format!("{}{place}: {}", kind.word(), problem.detail),

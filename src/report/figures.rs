@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::SEGMENT;
-use crate::report::model::{Evidence, FindingWindow, Incident, Report};
+use crate::report::model::{Evidence, FindingWindow, Report};
 use crate::vocab::LevelClass;
 
 /// A count with thousands separators.
@@ -160,10 +160,15 @@ pub(super) fn window_in_seconds(window: &FindingWindow) -> Option<String> {
     span(first.as_deref(), last.as_deref())
 }
 
+/// A stamp as it stands in a sentence: a time of day without a date has no `T` before it.
+pub(super) fn in_prose(stamp: &str) -> &str {
+    stamp.strip_prefix('T').unwrap_or(stamp)
+}
+
 /// From a first to a last stamp, `None` if there is no stamp at all.
 pub(super) fn span(first: Option<&str>, last: Option<&str>) -> Option<String> {
-    let (Some(first), Some(last)) = (first, last) else {
-        return first.or(last).map(str::to_owned);
+    let (Some(first), Some(last)) = (first.map(in_prose), last.map(in_prose)) else {
+        return first.or(last).map(|it| in_prose(it).to_owned());
     };
     if first == last {
         return Some(first.to_owned());
@@ -195,20 +200,21 @@ pub(super) fn names(names: &[String], names_max: usize) -> String {
     format!("{}{tail}", shown.join(", "))
 }
 
-/// Which findings of an incident follow from its root: `I1: F1 and F3 follow from F2`.
-pub(super) fn follows(incident: &Incident) -> String {
-    let others: Vec<&str> = incident
-        .findings
-        .iter()
-        .filter(|it| **it != incident.root)
-        .map(String::as_str)
-        .collect();
-    let (id, root) = (&incident.id, &incident.root);
-    match others.as_slice() {
-        [] => format!("{id}: {root}"),
-        [one] => format!("{id}: {one} follows from {root}"),
-        [head @ .., last] => format!("{id}: {} and {last} follow from {root}", head.join(", ")),
+/// Things in a row of words: `F1, F2 and F3`.
+pub(super) fn in_a_row(things: &[&str]) -> String {
+    match things {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
+}
+
+/// A text as a sentence begins.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        format!("{}{}", first.to_uppercase(), chars.as_str())
+    })
 }
 
 /// What something is not, as a rule says it: with its `not` or without.
@@ -270,9 +276,9 @@ mod tests {
         );
         assert_eq!(
             span("T07:06:45.520000", "T07:07:47.044000"),
-            "T07:06:45.520000 .. 07:07:47.044000"
+            "07:06:45.520000 .. 07:07:47.044000"
         );
-        assert_eq!(span("T07:06:45", "T07:06:45"), "T07:06:45");
+        assert_eq!(span("T07:06:45", "T07:06:45"), "07:06:45");
         assert_eq!(
             in_seconds("2026-09-01T23:28:20.817504+02:00"),
             "2026-09-01T23:28:20+02:00"
@@ -281,18 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incident_says_what_follows_from_its_root() {
-        let incident = |findings: &[&str]| Incident {
-            id: "I1".to_owned(),
-            root: "F2".to_owned(),
-            findings: findings.iter().map(|it| (*it).to_owned()).collect(),
-            summary: String::new(),
-        };
-        assert_eq!(follows(&incident(&["F2", "F1"])), "I1: F1 follows from F2");
-        assert_eq!(
-            follows(&incident(&["F2", "F1", "F3"])),
-            "I1: F1 and F3 follow from F2"
-        );
+    fn what_is_denied_is_denied_once() {
         assert_eq!(denied("not a crash"), "not a crash");
         assert_eq!(denied("a crash"), "not: a crash");
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::report::Style;
 use crate::report::diagnosis::known;
 use crate::report::escape::{workflow_property, workflow_text};
-use crate::report::figures::{counted, length};
+use crate::report::figures::{counted, in_prose, length};
 use crate::report::model::tests::TestGroup;
 use crate::report::model::{Finding, Report};
 use crate::report::testing::{self, own_file};
@@ -157,7 +157,7 @@ fn annotation(finding: &Finding) -> String {
     let mut text = vec![finding.title.clone()];
     let mut facts = vec![format!("{}, {}", finding.id, finding.confidence.word())];
     if let (Some(first), Some(last)) = (&finding.window.first, &finding.window.last) {
-        facts.push(format!("{first} .. {last}"));
+        facts.push(format!("{} .. {}", in_prose(first), in_prose(last)));
     }
     facts.push(format!("reported by {}", finding.reported_by.join(", ")));
     if !finding.accused.is_empty() {

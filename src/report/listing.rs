@@ -7,6 +7,7 @@ use super::{Texts, escape};
 use crate::analysis::{Analysis, InputFacts};
 use crate::rules::{self, NodeFacts, RuleBase};
 use crate::scan::GrepCounts;
+use crate::vocab::several;
 
 /// Prints the records of `signal`, of one node or of all, and then the sums.
 pub fn write(
@@ -143,8 +144,8 @@ fn sums(
     let keys: Vec<String> = keys.into_iter().collect();
     writeln!(
         out,
-        "{} lines: what a plain search finds, zgrep -F {}",
-        grep.total(),
+        "{}: what a plain search finds, zgrep -F {}",
+        several(grep.total(), "line", "lines"),
         keys.join(" ")
     )?;
     let parts = [

@@ -6,6 +6,7 @@ pub mod assemble;
 mod axes;
 mod axis;
 mod bug;
+mod chains;
 mod clocks;
 mod counts;
 mod diagnosis;

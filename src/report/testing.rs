@@ -19,6 +19,11 @@ pub(super) fn faults(report: &Report) -> impl Iterator<Item = (&TestRun, &TestSa
     speakers(report).flat_map(|row| row.faults.iter().map(move |fault| (row, fault)))
 }
 
+/// The verdict on tests that fail: where there are such, a report leads with it.
+pub(super) fn failing(report: &Report) -> Option<String> {
+    verdict(report).filter(|_| fail(report))
+}
+
 /// Whether a test failed that was not expected to, or a run says that it failed.
 pub(super) fn fail(report: &Report) -> bool {
     failing_leaves(report) > 0 || faults(report).next().is_some()
@@ -92,10 +97,14 @@ pub(super) fn retries(row: &TestRun) -> Option<String> {
 pub(super) const NONE_FOUND: &str =
     "no results of tests were recognised, so nothing is known of them";
 
+/// Whether results of tests were asked for and none were found.
+fn none_found(report: &Report) -> bool {
+    report.tests.wanted && report.tests.runs.is_empty()
+}
+
 /// Whether results of tests were asked for and none were found, or a run of tests is not told to its end.
 pub(super) fn is_partial(report: &Report) -> bool {
-    let is_missing = report.tests.wanted && report.tests.runs.is_empty();
-    is_missing || ran_nothing(report) || speakers(report).any(|row| !row.complete)
+    none_found(report) || ran_nothing(report) || speakers(report).any(|row| !row.complete)
 }
 
 /// Whether there are results of tests, and in none of them a test or a word on how the run ended.
@@ -134,8 +143,7 @@ pub(super) fn unrecognised(report: &Report) -> Option<String> {
     if is_empty(report) {
         Some(nothing_found(report))
     } else {
-        let is_missing = report.tests.wanted && report.tests.runs.is_empty();
-        is_missing.then(|| NONE_FOUND.to_owned())
+        none_found(report).then(|| NONE_FOUND.to_owned())
     }
 }
 
@@ -143,6 +151,8 @@ pub(super) fn unrecognised(report: &Report) -> Option<String> {
 pub(super) fn word(report: &Report) -> &'static str {
     if fail(report) {
         "TESTS FAIL"
+    } else if none_found(report) {
+        "NO TESTS"
     } else if is_partial(report) {
         "TESTS PARTIAL"
     } else {

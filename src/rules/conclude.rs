@@ -12,7 +12,7 @@ use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
-use super::{Rule, RuleBase, Verdict, observe, versions};
+use super::{Rule, RuleBase, Verdict, observe, unseen, versions};
 use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
 use crate::time::{DAY, Timestamp, Zone};
@@ -152,13 +152,13 @@ impl RuleBase {
             .iter()
             .flat_map(|field| values(field, usize::MAX));
         let accused = accused(verdict, named, &reported_by);
-        let subjects = declared.subjects.iter().map(|(name, field)| {
-            let most = values(field, SUBJECTS_MAX);
-            (name.clone(), most)
-        });
+        let subjects = declared.subjects.iter();
+        let subjects = subjects.map(|(name, field)| (name.clone(), values(field, SUBJECTS_MAX)));
         let mut nodes: Vec<String> = reported_by.iter().chain(&accused).cloned().collect();
         nodes.sort();
         nodes.dedup();
+        let missed = ground.missed(verdict);
+        let unseen = unseen::nodes(&missed);
         let words = Words {
             counts: &counts,
             shares: &shares,
@@ -166,6 +166,7 @@ impl RuleBase {
             nodes: &nodes,
             reporters: &reported_by,
             accused: &accused,
+            unseen: &unseen,
         };
         let signals = rule_signals(self, rule);
         let category = verdict.category.as_ref().unwrap_or(&declared.category);
@@ -185,7 +186,7 @@ impl RuleBase {
             mechanism: declared.mechanism.trim().to_owned(),
             not_excluded: words.fill_all(&declared.not_excluded),
             not_this: words.fill_all(&declared.not_this),
-            not_observable: self.not_observable(&signals, scene.nodes),
+            not_observable: [self.not_observable(&signals, scene.nodes), missed].concat(),
             signals: signals
                 .iter()
                 .map(|&at| self.signals.signal(at).id.clone())

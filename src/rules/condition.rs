@@ -6,6 +6,7 @@
 use super::observe;
 use super::stalls::StallTest;
 use super::times::{TimeTest, longer};
+use super::unseen;
 use crate::signals::SignalSet;
 use crate::signals::tally::{Counter, NodeTally};
 use crate::time::Timestamp;
@@ -224,29 +225,10 @@ impl CountTest {
                 };
                 scene.nodes_with(filled) >= *nodes
             }
-            Self::Alone { counters } => alone(scene, counters),
+            Self::Alone { counters } => unseen::alone(scene, counters).is_some(),
             Self::Observable { counter } => scene.observable(*counter),
         }
     }
-}
-
-/// Whether one node has any of `counters`, and another that has none was observed when it began.
-fn alone(scene: &Scene<'_>, counters: &[usize]) -> bool {
-    let has = |node: &NodeTally| counters.iter().any(|&at| node.counters[at].all.count > 0);
-    let could = |node: &&&NodeTally| counters.iter().any(|&at| scene.could_log(at, node));
-    let (with, without): (Vec<&NodeTally>, Vec<&NodeTally>) =
-        scene.nodes.iter().filter(could).partition(|node| has(node));
-    let [one] = with[..] else { return false };
-    let spans = counters.iter().filter_map(|&at| one.counters[at].all.span);
-    let Some(begun) = spans.map(|(first, _)| first).min() else {
-        return false;
-    };
-    // A log that ends before, or begins after, says nothing of that moment.
-    let covers = |node: &&NodeTally| {
-        node.span
-            .is_some_and(|(first, last)| (first..=last).contains(&begun))
-    };
-    without.iter().any(covers)
 }
 
 /// Whether none of `parts` holds.

@@ -407,7 +407,9 @@ impl Teller<'_> {
             TimeTest::Together { counter, within } => {
                 let (name, width) = (self.count(*counter), seconds(*within));
                 let found = self.by_node(*counter);
-                format!("{name} on every node, at least two, within {width}: in all it is {found}")
+                format!(
+                    "{name} on every node whose log covers it, at least two, within {width}: in all it is {found}"
+                )
             }
             TimeTest::Sequence {
                 counters, within, ..

@@ -22,6 +22,7 @@ mod samples;
 pub mod schema;
 pub mod stalls;
 pub mod times;
+mod unseen;
 mod versions;
 mod wal;
 mod words;

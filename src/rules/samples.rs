@@ -125,6 +125,7 @@ fn wal_problem(given: &WalSampleDecl) -> (String, WalProblem) {
         withheld: range.filter(|_| !given.listed),
         belongs_in: given.belongs_in.clone(),
         listed: given.listed,
+        more: 0,
         evidence: Evidence {
             at: Locator {
                 artifact: u32::MAX,

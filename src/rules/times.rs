@@ -5,6 +5,7 @@
 
 use super::condition::Scene;
 use super::stalls::StallTest;
+use super::unseen;
 use crate::signals::tally::NodeTally;
 use crate::time::Timestamp;
 
@@ -13,7 +14,7 @@ use crate::time::Timestamp;
 pub enum TimeTest {
     /// A stall, on any node.
     Stall(StallTest),
-    /// On every node, at least two of them, within so many microseconds of each other.
+    /// On every node whose log covers it, at least two of them, within so many microseconds of each other.
     Together {
         /// The counter; it keeps its stamps.
         counter: usize,
@@ -47,7 +48,9 @@ impl TimeTest {
     pub(super) fn holds(&self, scene: &Scene<'_>) -> bool {
         match self {
             Self::Stall(test) => test.longest(scene.nodes).is_some(),
-            Self::Together { counter, within } => together(scene, *counter, *within),
+            Self::Together { counter, within } => {
+                unseen::together(scene, *counter, *within).is_some()
+            }
             Self::Sequence {
                 counters,
                 within,
@@ -81,31 +84,10 @@ impl TimeTest {
 }
 
 /// The stamps of a counter on a node, in order.
-fn sorted(node: &NodeTally, counter: usize) -> Vec<Timestamp> {
+pub(super) fn sorted(node: &NodeTally, counter: usize) -> Vec<Timestamp> {
     let mut times = node.counters[counter].times.clone();
     times.sort_unstable();
     times
-}
-
-/// Whether there is a stretch of `within` in which every node, at least two, has an occurrence.
-fn together(scene: &Scene<'_>, counter: usize, within: i64) -> bool {
-    let nodes: Vec<Vec<Timestamp>> = scene
-        .nodes
-        .iter()
-        .filter(|node| (node.seen.main || node.seen.err) && scene.could_log(counter, node))
-        .map(|node| sorted(node, counter))
-        .collect();
-    if nodes.len() < 2 {
-        return false;
-    }
-    let follows = |times: &[Timestamp], from: Timestamp| {
-        let next = times.partition_point(|at| *at < from);
-        times.get(next).is_some_and(|at| at.0 - from.0 <= within)
-    };
-    nodes
-        .iter()
-        .flatten()
-        .any(|&from| nodes.iter().all(|times| follows(times, from)))
 }
 
 /// Whether the counters occur in order, all within `within` of the first.

@@ -42,6 +42,8 @@ pub struct WalProblem {
     pub belongs_in: Option<String>,
     /// Whether only a listing of the folder shows it.
     pub listed: bool,
+    /// How many further ones of its kind it stands for, which are counted and not told.
+    pub more: u64,
     /// Where it shows.
     pub evidence: Evidence,
 }
@@ -85,6 +87,7 @@ impl RuleBase {
                 if counted.add(&self.counters[*counter], None, 1) {
                     counted.evidence.push(problem.evidence.clone());
                 }
+                counted.all.count += problem.more;
             }
         }
     }

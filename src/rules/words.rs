@@ -16,6 +16,8 @@ pub(super) struct Words<'a> {
     pub(super) nodes: &'a [String],
     pub(super) reporters: &'a [String],
     pub(super) accused: &'a [String],
+    /// Nodes that could not be asked.
+    pub(super) unseen: &'a [String],
 }
 
 impl Words<'_> {
@@ -43,11 +45,11 @@ impl Words<'_> {
         texts.collect()
     }
 
-    /// Whether a part names a count that is zero.
+    /// Whether a part names a count that is zero, or nobody.
     fn is_nothing(&self, part: &str) -> bool {
         part.split('{').skip(1).any(|tail| {
             let name = tail.split(['}', '|']).next().unwrap_or_default();
-            self.counts.get(name) == Some(&0)
+            self.counts.get(name) == Some(&0) || (name == "unseen" && self.unseen.is_empty())
         })
     }
 
@@ -81,6 +83,7 @@ impl Words<'_> {
             "nodes" => list(self.nodes),
             "reporters" => list(self.reporters),
             "accused" => list(self.accused),
+            "unseen" => list(self.unseen),
             _ => match (self.counts.get(name), self.shares.get(name)) {
                 (Some(count), _) => thousands(*count),
                 (None, Some(share)) => format!("{:.1} %", share * 100.0),

@@ -38,7 +38,7 @@ impl Lsn {
 pub struct Term(pub u64);
 
 /// An inclusive range of positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LsnRange {
     /// The first position in it.
     pub first: Lsn,

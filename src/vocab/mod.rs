@@ -4,6 +4,7 @@ mod level;
 mod lsn;
 mod mark;
 mod model;
+mod several;
 mod severity;
 mod spark;
 
@@ -11,5 +12,6 @@ pub use level::{Level, LevelClass};
 pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
 pub use mark::{MarkKind, Tone};
 pub use model::EngineModel;
+pub use several::several;
 pub use severity::{Confidence, Severity};
 pub use spark::spark;

@@ -20,6 +20,7 @@ use super::model::{
 };
 use super::moments::after;
 use super::{Form, Reading};
+use crate::vocab::several;
 
 /// How much of a document is read: results of 10,000 tests are a few megabytes.
 pub(super) const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
@@ -151,8 +152,8 @@ fn fill(run: &mut TestRun, root: Node, events: &mut Vec<Event>) {
         run.remark(RemarkKind::LeavesOut, text, Place::default());
     }
     if infra > 0 {
-        let text =
-            format!("{infra} tests were skipped by praktika as failures of the infrastructure");
+        let tests = several(infra, "test was", "tests were");
+        let text = format!("{tests} skipped by praktika as failures of the infrastructure");
         run.remark(RemarkKind::Reading, text, Place::default());
     }
     run.retries.passed_after += retried;

@@ -19,7 +19,7 @@ use std::io::Read;
 pub use known::{Known, Rows, TABLES, hinted, identify, known};
 pub use line::{cell, cells};
 pub use row::{COLUMNS_MAX, Columns, Row, RowFault};
-pub use sniff::{Sniffed, is_folded, sniff};
+pub use sniff::{Sniffed, folded, sniff};
 pub use write::{Writer, Written};
 
 use lines::Lines;

@@ -4,6 +4,7 @@ use super::known::{Known, hinted, identify};
 use super::parquet::MAGIC;
 use super::row::Columns;
 use super::{Form, delimited, json, pretty, vertical};
+use crate::parsers::json::other;
 use crate::record::{BOM, split_lines};
 
 /// What a file's beginning tells.
@@ -18,6 +19,18 @@ pub struct Sniffed {
     /// What the name and the query say of the table.
     pub hint: Option<&'static Known>,
 }
+
+/// Keys of a row that say when it was written, and what it says.
+const ROW_TIMES: &[&str] = &[
+    "@timestamp",
+    "date_time",
+    "event_time",
+    "event_time_microseconds",
+    "time",
+    "timestamp",
+    "ts",
+];
+const ROW_MESSAGES: &[&str] = &["@message", "line", "log", "message", "msg"];
 
 /// How many lines are looked at for a table that does not begin the file: what a client prints before it.
 const PREAMBLE: usize = 60;
@@ -73,13 +86,38 @@ pub fn sniff(sample: &[u8], name: &str) -> Option<Sniffed> {
     })
 }
 
-/// Whether a text begins a document with a table, as `FORMAT JSON` writes one, that was put on one line.
-pub fn is_folded(sample: &[u8]) -> bool {
+/// What a text folds into one line that is read a row a line, and with which filter `jq` unfolds it.
+pub fn folded(sample: &[u8]) -> Option<(&'static str, &'static str)> {
     let sample = sample.strip_prefix(BOM).unwrap_or(sample);
-    let first = split_lines(sample).next().unwrap_or_default().iter();
-    let begins = first.filter(|byte| !byte.is_ascii_whitespace()).copied();
+    let first = split_lines(sample).next().unwrap_or_default();
+    if is_document(first) {
+        return Some(("a table", ".data[]"));
+    }
+    is_array(first).then_some(("an array of log rows", ".[]"))
+}
+
+/// Whether a line begins a document with a table, as `FORMAT JSON` writes one.
+fn is_document(line: &[u8]) -> bool {
+    let begins = line.iter().filter(|byte| !byte.is_ascii_whitespace());
     let document = br#"{"meta":[{"name":""#;
-    begins.take(document.len()).eq(document.iter().copied())
+    begins.take(document.len()).eq(document)
+}
+
+/// Whether a line begins an array of rows that a log or a table could have, and the array goes on or ends behind the first.
+fn is_array(line: &[u8]) -> bool {
+    let rows = line.trim_ascii_start().strip_prefix(b"[");
+    let Some(rows) = rows.map(<[u8]>::trim_ascii_start) else {
+        return false;
+    };
+    let keys = json::keys(rows);
+    let has = |names: &[&str]| keys.iter().any(|key| names.contains(&key.as_str()));
+    let is_row = has(ROW_TIMES) && has(ROW_MESSAGES);
+    let behind = other(rows).map(|(_, behind)| behind.trim_ascii_start());
+    is_row
+        && behind.is_some_and(|behind| match behind.strip_prefix(b",") {
+            Some(next) => next.trim_ascii_start().starts_with(b"{"),
+            None => behind.starts_with(b"]"),
+        })
 }
 
 fn json_form(begun: &[u8], lines: &[&[u8]]) -> Option<(Form, Vec<String>)> {

@@ -10,6 +10,7 @@ use std::io::Read;
 
 use crate::vocab::{Lsn, LsnNotation, Term};
 
+use super::form::only;
 use super::salvage::{self, Budget, Found, Search, Stop, has_unwritten_sector};
 use super::window::{Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Layout, Scan, SegmentName, little, low32};
@@ -249,10 +250,7 @@ fn measure(window: &mut Window<'_>) -> Measured {
         })
     };
     if head.len() < PREFIX {
-        return stop(
-            FaultKind::Torn,
-            format!("only {} bytes of a length field are there", head.len()),
-        );
+        return stop(FaultKind::Torn, only(head.len(), "length field"));
     }
     if is_zero(&head[..PREFIX]) {
         return Measured::Zeros;

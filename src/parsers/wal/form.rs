@@ -1,6 +1,6 @@
 //! Records of one form, one after the other: the walk that the layouts with a checksum per record share.
 
-use crate::vocab::Lsn;
+use crate::vocab::{Lsn, several};
 
 use super::salvage::{self, Budget, Found, Search, Stop};
 use super::window::Window;
@@ -44,18 +44,15 @@ impl Step {
     /// A record whose head is there and whose end is behind the end of the file.
     pub(super) fn past_end(offset: u64, skip: usize, size: usize, there: usize) -> Self {
         let detail = format!(
-            "a record of {size} bytes runs past the end of the file, {there} bytes are there"
+            "a record of {size} bytes runs past the end of the file, {} there",
+            several(there, "byte is", "bytes are")
         );
         Self::torn(offset, skip, detail)
     }
 
     /// A record whose head is not there to its end.
     pub(super) fn head_only(offset: u64, skip: usize, there: usize) -> Self {
-        Self::torn(
-            offset,
-            skip,
-            format!("only {there} bytes of a record are there"),
-        )
+        Self::torn(offset, skip, only(there, "record"))
     }
 }
 
@@ -97,4 +94,14 @@ pub(super) fn walk(
         None => salvage::end_mark(window, scan, Some(search)),
     }
     mark
+}
+
+/// `only 7 bytes of a record are there`.
+pub(super) fn only(there: usize, what: &str) -> String {
+    let (bytes, are) = if there == 1 {
+        ("byte", "is")
+    } else {
+        ("bytes", "are")
+    };
+    format!("only {there} {bytes} of a {what} {are} there")
 }

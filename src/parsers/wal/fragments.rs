@@ -5,6 +5,7 @@
 //!
 //! A file that is used again keeps what it held behind the last new record, and new records end in the midst of an old one.
 
+use super::form::only;
 use super::salvage::{self, Budget, Found, SECTOR, Search, Stop};
 use super::window::{RECORD_BYTES_MAX, Window, is_zero};
 use super::{Body, Context, FaultKind, Frame, Scan, Tail};
@@ -202,7 +203,7 @@ impl Walk<'_> {
             Ok(piece) => piece,
             // Only at the end of the file: a block has no header that its own end cuts off.
             Err(Misfit::Short) if there.len() < room => {
-                let detail = format!("only {} bytes of a fragment are there", there.len());
+                let detail = only(there.len(), "fragment");
                 return Some(End::Stop(Stop::torn(offset, 1, detail)));
             }
             Err(Misfit::Short | Misfit::Wrong) => {

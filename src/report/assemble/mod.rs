@@ -23,7 +23,7 @@ use crate::scan::ProblemKind;
 use crate::signals::tally::{self, SignalTally, Tally};
 use crate::signals::{FieldKind, Signal, TallyKind};
 use crate::time::{Timestamp, Zone};
-use crate::vocab::Level;
+use crate::vocab::{Level, several};
 
 /// How many values of an open field are listed per signal and node.
 const TOP_MAX: usize = 20;
@@ -448,11 +448,7 @@ fn problem(fault: &InputFault) -> InputProblem {
 /// What a fault is, in words.
 fn detail(fault: &InputFault) -> String {
     let n = fault.count;
-    let lines = if n == 1 {
-        "1 line".to_owned()
-    } else {
-        format!("{n} lines")
-    };
+    let lines = several(n, "line", "lines");
     match fault.kind {
         ProblemKind::Unreadable
         | ProblemKind::ReadError
@@ -470,12 +466,19 @@ fn detail(fault: &InputFault) -> String {
         }
         ProblemKind::NulBytes => format!("{lines} with NUL bytes"),
         ProblemKind::UnknownLevel => format!(
-            "{n} records with a level that no known version prints, or a head that cannot be read"
+            "{} with a level that no known version prints, or a head that cannot be read",
+            several(n, "record", "records")
         ),
-        ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
+        ProblemKind::UnparsedLines => {
+            several(
+                n,
+                "line before the first record belongs",
+                "lines before the first record belong",
+            ) + " to none"
+        }
         ProblemKind::RaggedRows => {
-            let rows = if n == 1 { "row has" } else { "rows have" };
-            format!("{n} {rows} more or fewer cells than the table has columns")
+            let rows = several(n, "row has", "rows have");
+            format!("{rows} more or fewer cells than the table has columns")
         }
         ProblemKind::CrLf => format!("{lines} that end in CR LF; read as if in LF"),
     }

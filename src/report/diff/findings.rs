@@ -1,15 +1,17 @@
 //! Findings by rule: who has it, how bad, how often.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::model::{Finding, Report};
+use crate::report::figures;
+use crate::report::model::{Finding, Report, Role};
 
-use super::{Change, Direction, Kind, Measure, Pair};
+use super::{Change, Direction, Kind, Measure, NODES_MAX, Pair};
 
 pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
     let all = pair.base.findings.iter().chain(&pair.new.findings);
     let rules: BTreeSet<&str> = all.map(|it| it.rule.as_str()).collect();
-    rules.into_iter().map(|rule| change(pair, rule)).collect()
+    let changes = rules.into_iter().flat_map(|rule| changes(pair, rule));
+    changes.collect()
 }
 
 fn of<'r>(report: &'r Report, rule: &str) -> Vec<&'r Finding> {
@@ -20,22 +22,73 @@ fn of<'r>(report: &'r Report, rule: &str) -> Vec<&'r Finding> {
         .collect()
 }
 
-fn change(pair: &Pair<'_>, rule: &str) -> Change {
+/// How a rule's findings differ: those of nodes that the base has none of apart, and the others taken together.
+fn changes(pair: &Pair<'_>, rule: &str) -> Vec<Change> {
     let (before, after) = (of(pair.base, rule), of(pair.new, rule));
+    let (fresh, known) = apart(pair, &before, after);
+    let mut by_nodes: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    for finding in fresh {
+        let nodes = figures::names(&finding.reported_by, NODES_MAX);
+        by_nodes.entry(nodes).or_default().push(finding);
+    }
+    let fresh = by_nodes.into_iter().map(|(nodes, found)| Change {
+        node: Some(nodes),
+        ..change(pair, rule, &[], &found)
+    });
+    let mut changes: Vec<Change> = fresh.collect();
+    if !(before.is_empty() && known.is_empty()) {
+        changes.push(change(pair, rule, &before, &known));
+    }
+    changes
+}
+
+/// Parts the findings on nodes of which the base has no such finding from the others. Among nodes that both reports have a
+/// fault may hit now one and now another, so there it is new only if the rule finds more than before; and where the
+/// reports have no node in common, names tell nothing.
+fn apart<'r>(
+    pair: &Pair<'_>,
+    before: &[&Finding],
+    after: Vec<&'r Finding>,
+) -> (Vec<&'r Finding>, Vec<&'r Finding>) {
+    let (old, new) = (reporters(pair.base), reporters(pair.new));
+    if before.is_empty() || old.is_disjoint(&new) {
+        return (Vec::new(), after);
+    }
+    let has_more = share(pair.new, &after) > share(pair.base, before);
+    let accused: BTreeSet<&String> = before.iter().flat_map(|it| &it.reported_by).collect();
+    let is_fresh = |it: &&Finding| {
+        let nodes = &it.reported_by;
+        let is_elsewhere = |known: &BTreeSet<&String>| !nodes.iter().any(|at| known.contains(at));
+        !nodes.is_empty() && is_elsewhere(&accused) && (has_more || is_elsewhere(&old))
+    };
+    after.into_iter().partition(is_fresh)
+}
+
+/// The nodes whose records a report is of.
+fn reporters(report: &Report) -> BTreeSet<&String> {
+    report
+        .nodes
+        .iter()
+        .filter(|it| it.role == Role::Reporter)
+        .map(|it| &it.id)
+        .collect()
+}
+
+fn change(pair: &Pair<'_>, rule: &str, before: &[&Finding], after: &[&Finding]) -> Change {
     let measure = |found: &[&Finding]| Measure {
         count: Some(u64::try_from(found.len()).unwrap_or(u64::MAX)),
         per_hour: None,
         severity: found.iter().map(|it| it.severity).max(),
     };
-    let (base, new) = (measure(&before), measure(&after));
+    let (base, new) = (measure(before), measure(after));
     let direction = match (before.is_empty(), after.is_empty()) {
         (true, _) => Direction::New,
         (_, true) => Direction::Gone,
         _ if new.severity > base.severity => Direction::More,
         _ if new.severity < base.severity => Direction::Less,
-        // A rule that holds in more of the runs, or on more nodes where it is asked by node.
-        _ if share(pair.new, &after) > share(pair.base, &before) => Direction::More,
-        _ if share(pair.new, &after) < share(pair.base, &before) => Direction::Less,
+        // A rule that holds in more of the runs, or more often on the same nodes.
+        _ if share(pair.new, after) > share(pair.base, before) => Direction::More,
+        _ if share(pair.new, after) < share(pair.base, before) => Direction::Less,
         _ => Direction::Same,
     };
     let told = after.first().or(before.first());

@@ -107,7 +107,7 @@ pub struct Change {
     pub direction: Direction,
     /// The rule, the signal or the template.
     pub what: String,
-    /// The node, for what is counted by node.
+    /// The node, for what is counted by node; for findings, nodes on which the base has none of the rule.
     pub node: Option<String>,
     /// The worst severity in the new report, else in the base.
     pub severity: Option<Severity>,

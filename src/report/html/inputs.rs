@@ -3,7 +3,7 @@
 use crate::report::axis::{Axis, View};
 use crate::report::clocks;
 use crate::report::counts::node_name;
-use crate::report::figures::{counted, span, thousands};
+use crate::report::figures::{counted, in_prose, span, thousands};
 use crate::report::model::{Environment, Gap, Input};
 
 use super::lanes::WIDTH;
@@ -85,7 +85,8 @@ fn node(sheet: &Sheet<'_>, node: &Environment, page: &mut Markup) {
             node.log_level.map_or("unknown", |it| it.class().key()),
         );
         page.leaf("td", &[], node.zone.as_deref().unwrap_or("not said"));
-        let mut starts: Vec<String> = node.starts.iter().take(STARTS_MAX).cloned().collect();
+        let starts = node.starts.iter().take(STARTS_MAX);
+        let mut starts: Vec<String> = starts.map(|it| in_prose(it).to_owned()).collect();
         let left = node.starts.len() - starts.len();
         if left > 0 {
             starts.push(format!("and {left} more"));

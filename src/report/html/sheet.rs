@@ -101,9 +101,4 @@ impl<'r> Sheet<'r> {
     pub(super) fn axis_at(&self, place: Option<usize>) -> Option<&Axis> {
         self.axes.all().get(place?)
     }
-
-    /// A finding by its id.
-    pub(super) fn finding(&self, id: &str) -> Option<&'r Finding> {
-        self.report.findings.iter().find(|it| it.id == id)
-    }
 }

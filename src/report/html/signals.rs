@@ -1,7 +1,7 @@
 //! The records behind the counts: of each signal what it means, its busiest minute, its values, its first records.
 
 use crate::report::counts::node_name;
-use crate::report::figures::{counted, span, thousands};
+use crate::report::figures::{counted, in_prose, span, thousands};
 use crate::report::model::SignalRow;
 
 use super::evidence;
@@ -103,7 +103,7 @@ fn on_node(sheet: &Sheet<'_>, row: &SignalRow, page: &mut Markup) {
             if let Some(peak) = row.peak.as_ref().filter(|it| it.per_minute > 1) {
                 page.text(&format!(
                     "; busiest minute {}: {}",
-                    peak.at,
+                    in_prose(&peak.at),
                     thousands(peak.per_minute)
                 ));
             }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::report::axis::{Axis, View};
 use crate::report::counts::node_name;
-use crate::report::figures::{counted, names, thousands};
+use crate::report::figures::{counted, in_prose, names, thousands};
 use crate::report::model::{Mark, PositionSeries, SignalRow};
 use crate::report::positions::Range;
 use crate::vocab::MarkKind;
@@ -444,7 +444,11 @@ fn mark(axis: &Axis, mark: &Mark, page: &mut Markup) {
     );
     let attributes = [("class", class.as_str()), ("data-at", &*at.to_string())];
     page.el("g", &attributes, |page| {
-        page.leaf("title", &[], &format!("{} {}", mark.at, mark.text));
+        page.leaf(
+            "title",
+            &[],
+            &format!("{} {}", in_prose(&mark.at), mark.text),
+        );
         page.leaf("circle", &[("cx", &place), ("cy", "12"), ("r", "8")], "");
         page.leaf("text", &[("x", &place), ("y", "15.5")], glyph(mark.kind));
     });

@@ -2,7 +2,7 @@
 //! known, and listed in the order of their logs. No time is made up for them.
 
 use crate::report::axis::Axis;
-use crate::report::figures::counted;
+use crate::report::figures::{counted, in_prose};
 use crate::report::model::{Report, Unplaced};
 
 use super::markup::Markup;
@@ -99,7 +99,9 @@ fn row(sheet: &Sheet<'_>, one: &Unplaced, page: &mut Markup) {
 
 /// What is known of its time.
 fn when(one: &Unplaced) -> String {
-    match (&one.not_before, &one.not_after) {
+    let before = one.not_before.as_deref().map(in_prose);
+    let after = one.not_after.as_deref().map(in_prose);
+    match (before, after) {
         (Some(first), Some(last)) => format!("Between {first} and {last}."),
         (Some(first), None) => format!("After {first}."),
         (None, Some(last)) => format!("Before {last}."),

@@ -1,12 +1,14 @@
-//! The verdict first: the worst finding in one sentence, what was read, and how the findings hang together.
+//! The verdict first: of tests that fail, or the worst finding, in one sentence, what was read, and how the findings hang together.
 
+use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::diagnosis;
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, length, names, nothing_found, share, thousands, window,
-    window_in_seconds,
+    asked_for, beyond_cap, counted, length, names, nothing_found, sentence, share, thousands,
+    window, window_in_seconds,
 };
 use crate::report::model::{Finding, Incident, Report};
+use crate::report::testing::failing;
 use crate::report::{REDACTED, worst};
 use crate::vocab::Severity;
 
@@ -17,48 +19,52 @@ use super::sheet::Sheet;
 const INCIDENTS_MAX: usize = 40;
 const INCIDENT_BYTES: usize = 60_000;
 
-/// Findings of one incident.
+/// Findings that follow from one, and how many follow one from another.
 const CHAIN_MAX: usize = 12;
+const DEPTH_MAX: usize = 6;
 
 /// Names in a row.
 pub(super) const NAMES_MAX: usize = 8;
 
 /// The verdict in one sentence, without markup.
 pub(super) fn title(report: &Report) -> String {
+    if let Some(failing) = failing(report) {
+        return sentence(&failing);
+    }
     match worst(report) {
         Some(finding) if finding.severity > Severity::Low => finding.title.clone(),
         Some(finding) => format!("Nothing above low found; the most is: {}", finding.title),
-        None => {
-            // A finding's title may begin with a node's name; this begins with a word.
-            let text = nothing_found(report);
-            let mut chars = text.chars();
-            let first = chars.next().map(|it| it.to_uppercase().to_string());
-            format!("{}{}", first.unwrap_or_default(), chars.as_str())
-        }
+        // A finding's title may begin with a node's name; this begins with a word.
+        None => sentence(&nothing_found(report)),
     }
 }
 
 /// Writes the verdict and the incidents.
 pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
     let report = sheet.report;
-    let severity = worst(report).map_or("none", |it| it.severity.word());
+    let fails = failing(report).is_some();
+    let severity = worst(report).map(|it| it.severity);
+    let severity = severity.max(fails.then_some(Severity::High));
     page.el("section", &[("id", "verdict")], |page| {
-        let class = format!("hero sev-{severity}");
+        let class = format!("hero sev-{}", severity.map_or("none", Severity::word));
         page.el("div", &[("class", &class)], |page| {
             page.el("p", &[("class", "badges")], |page| {
-                if let Some(finding) = worst(report) {
-                    badge(page, finding.severity);
-                    page.leaf("span", &[("class", "sure")], finding.confidence.word());
-                    page.link(&finding.id, &[("class", "ref")], |page| {
-                        page.text(&finding.id);
+                if fails {
+                    page.link("tests", &[("class", "sev high")], |page| {
+                        page.text("tests fail");
                     });
-                    page.leaf("code", &[], &finding.rule);
                 } else {
-                    page.leaf("span", &[("class", "sev none")], "no finding");
+                    badges(worst(report), page);
                 }
             });
             page.prose_in("h1", &[], &title(report));
             if let Some(finding) = worst(report) {
+                if fails {
+                    page.el("p", &[("class", "badges")], |page| {
+                        badges(Some(finding), page);
+                        page.prose_in("span", &[], &finding.title);
+                    });
+                }
                 page.leaf("p", &[("class", "who")], &who(sheet, finding));
             }
             remarks(report, page);
@@ -87,6 +93,19 @@ fn in_order(report: &Report, page: &mut Markup) {
             page.leaf("p", &[("class", "sub")], &text);
         }
     });
+}
+
+/// How bad the worst finding is, how sure that is, and where it is told.
+fn badges(finding: Option<&Finding>, page: &mut Markup) {
+    let Some(finding) = finding else {
+        return page.leaf("span", &[("class", "sev none")], "no finding");
+    };
+    badge(page, finding.severity);
+    page.leaf("span", &[("class", "sure")], finding.confidence.word());
+    page.link(&finding.id, &[("class", "ref")], |page| {
+        page.text(&finding.id);
+    });
+    page.leaf("code", &[], &finding.rule);
 }
 
 /// The severity as a badge.
@@ -238,10 +257,10 @@ fn incidents(sheet: &Sheet<'_>, page: &mut Markup) {
 }
 
 fn one_incident(sheet: &Sheet<'_>, incident: &Incident, page: &mut Markup) {
-    let found = |id: &String| sheet.finding(id);
-    let findings: Vec<&Finding> = incident.findings.iter().filter_map(found).collect();
-    let worst = findings.iter().map(|it| it.severity).max();
-    let names = findings.iter().flat_map(|it| sheet.names(it, &it.nodes));
+    let chain = Chain::of(&sheet.report.findings, incident);
+    let findings = chain.findings.iter();
+    let worst = findings.clone().map(|it| it.severity).max();
+    let names = findings.flat_map(|it| sheet.names(it, &it.nodes));
     let names: Vec<String> = names.collect();
     let places = sheet.places(names.iter().map(String::as_str));
     let rank = worst.map_or(0, rank).to_string();
@@ -252,25 +271,35 @@ fn one_incident(sheet: &Sheet<'_>, incident: &Incident, page: &mut Markup) {
     ];
     page.el("li", &attributes, |page| {
         page.leaf("span", &[("class", "incident-id")], &incident.id);
-        page.el("div", &[("class", "chain")], |page| {
-            if let Some(root) = sheet.finding(&incident.root) {
-                card(root, page);
-            }
-            let others: Vec<&&Finding> = findings
-                .iter()
-                .filter(|it| it.id != incident.root)
-                .collect();
-            if others.is_empty() {
-                return;
-            }
-            page.el("div", &[("class", "leads")], |page| {
-                page.leaf("span", &[], "leads to");
+        page.el("div", &[("class", "chains")], |page| {
+            let roots: Vec<&Finding> = chain.roots().collect();
+            let left = page.bounded(roots, CHAIN_MAX, INCIDENT_BYTES, |page, it| {
+                one_chain(&chain, it, DEPTH_MAX, page);
             });
-            page.el("div", &[("class", "effects")], |page| {
-                let left =
-                    page.bounded(others, CHAIN_MAX, INCIDENT_BYTES, |page, it| card(it, page));
-                page.left_out(left, "findings");
+            page.left_out(left + chain.left, "findings");
+        });
+    });
+}
+
+/// Writes a finding, and what follows from it each with what follows from that.
+fn one_chain(chain: &Chain<'_>, cause: &Finding, depth_max: usize, page: &mut Markup) {
+    page.el("div", &[("class", "chain")], |page| {
+        card(cause, page);
+        let below = chain.below(cause);
+        if below.is_empty() {
+            return;
+        }
+        let Some(deeper) = depth_max.checked_sub(1) else {
+            return page.left_out(below.len(), "findings");
+        };
+        page.el("div", &[("class", "leads")], |page| {
+            page.leaf("span", &[], "leads to");
+        });
+        page.el("div", &[("class", "effects")], |page| {
+            let left = page.bounded(below, CHAIN_MAX, INCIDENT_BYTES, |page, it| {
+                one_chain(chain, it, deeper, page);
             });
+            page.left_out(left, "findings");
         });
     });
 }

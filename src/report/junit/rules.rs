@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::{Case, Failure, Suite, write_suites};
 use crate::report::Style;
 use crate::report::diagnosis::known;
+use crate::report::figures::in_prose;
 use crate::report::model::{Finding, Report, RuleRow};
 use crate::report::testing::unrecognised;
 
@@ -84,7 +85,7 @@ fn text(finding: &Finding) -> String {
         lines.push(format!("accused: {}", finding.accused.join(", ")));
     }
     if let (Some(first), Some(last)) = (&finding.window.first, &finding.window.last) {
-        lines.push(format!("{first} .. {last}"));
+        lines.push(format!("{} .. {}", in_prose(first), in_prose(last)));
     }
     let place = finding.fix_goes_in.iter();
     lines.extend(place.map(|it| format!("a fix goes in: {it}")));

@@ -2,7 +2,7 @@
 
 use crate::report::counts::{self, Cell};
 use crate::report::escape::{markdown_code, markdown_inline, markdown_span};
-use crate::report::figures::{cited_at, counted, thousands};
+use crate::report::figures::{cited_at, counted, in_prose, thousands};
 use crate::report::model::{Evidence, Report, SignalRow};
 
 use super::page::Page;
@@ -162,7 +162,7 @@ fn peaks(report: &Report, page: &mut Page) {
             let (signal, node, at) = (
                 markdown_inline(&row.signal),
                 markdown_inline(&node),
-                markdown_inline(&peak.at),
+                markdown_inline(in_prose(&peak.at)),
             );
             items.push(format!(
                 "{signal}: {} in the minute from {at} on {node}",

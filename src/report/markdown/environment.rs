@@ -5,7 +5,7 @@ use crate::report::REDACTED;
 use crate::report::clocks;
 use crate::report::counts::node_name;
 use crate::report::escape::{markdown_inline, markdown_span};
-use crate::report::figures::{names, span, thousands};
+use crate::report::figures::{in_prose, names, span, thousands};
 use crate::report::model::{Environment, Input, Node, Report, Role};
 
 use super::page::Page;
@@ -102,7 +102,8 @@ fn node(report: &Report, node: &Node) -> Vec<String> {
             markdown_inline(&names(&node.aliases, STARTS_MAX))
         );
     }
-    let starts = environment.map_or(&[][..], |it| &it.starts);
+    let starts = environment.map_or(&[][..], |it| &it.starts).iter();
+    let starts: Vec<String> = starts.map(|it| in_prose(it).to_owned()).collect();
     let level = environment
         .and_then(|it| it.log_level)
         .map_or("not said", |it| it.class().key());
@@ -117,7 +118,7 @@ fn node(report: &Report, node: &Node) -> Vec<String> {
         if starts.is_empty() {
             "not said".to_owned()
         } else {
-            markdown_inline(&names(starts, STARTS_MAX))
+            markdown_inline(&names(&starts, STARTS_MAX))
         },
         level.to_owned(),
         said(|it| it.zone.as_deref()),

@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
+use crate::report::chains::Chain;
 use crate::report::counts::{has_several_runs, node_name};
 use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, denied, follows, fraction, length, names, nothing_found,
+    asked_for, beyond_cap, counted, denied, fraction, length, names, nothing_found, sentence,
     thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
-use crate::report::testing::{fail, unjudged, verdict};
+use crate::report::testing::{failing, unjudged};
 use crate::report::worst;
 use crate::vocab::Severity;
 
@@ -22,9 +23,8 @@ const NAMES_MAX: usize = 8;
 
 /// Writes the title: of failing tests, or of the worst finding.
 pub(super) fn title(report: &Report, page: &mut Page) {
-    let failing = verdict(report).filter(|_| fail(report));
     let is_serious = worst(report).is_some_and(|it| it.severity > Severity::Low);
-    let text = match (failing, unjudged(report)) {
+    let text = match (failing(report), unjudged(report)) {
         (Some(failing), _) => markdown_line(&sentence(&failing)),
         // What was not read must not look like what is good.
         (None, Some(why)) if !is_serious => {
@@ -66,7 +66,8 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     }
     page.block(&searched(report));
     for incident in report.incidents.iter().filter(|it| it.findings.len() > 1) {
-        page.block(&format!("**{}**", markdown_inline(&follows(incident))));
+        let chain = Chain::of(&report.findings, incident);
+        page.block(&format!("**{}**", markdown_inline(&chain.words())));
     }
     for finding in told(report) {
         page.block(&paragraph(report, finding));
@@ -106,13 +107,6 @@ fn of_findings(report: &Report) -> String {
         ),
         None => sentence(&nothing_found(report)),
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        format!("{}{}", first.to_uppercase(), chars.as_str())
-    })
 }
 
 fn searched(report: &Report) -> String {

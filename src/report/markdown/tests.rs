@@ -1,7 +1,7 @@
 //! Tests: the verdict on them, runs with their totals, groups with what ties them, the scope by feature, what stands apart.
 
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
-use crate::report::figures::{counted, length, thousands};
+use crate::report::figures::{counted, length, sentence, thousands};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestRun};
 use crate::report::testing as tests;
@@ -36,13 +36,6 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     }
     events(report, page);
     clocks(report, page);
-}
-
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        format!("{}{}", first.to_uppercase(), chars.as_str())
-    })
 }
 
 fn run(row: &TestRun, page: &mut Page) {

@@ -1,9 +1,10 @@
 //! The verdict and the findings behind it.
 
+use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
 use crate::report::figures::{
-    asked_for, cited_at, counted, follows, names, nothing_found, unexplained, window_in_seconds,
+    asked_for, cited_at, counted, names, nothing_found, unexplained, window_in_seconds,
 };
 use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
@@ -117,8 +118,7 @@ fn chains(report: &Report, page: &mut Page) {
         .incidents
         .iter()
         .filter(|it| it.findings.len() > 1)
-        .map(follows)
-        .map(|it| terminal(&it))
+        .map(|it| terminal(&Chain::of(&report.findings, it).words()))
         .collect();
     if !chains.is_empty() {
         page.wrapped(&chains.join("; "), 0, 1);

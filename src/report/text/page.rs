@@ -210,7 +210,7 @@ impl Page {
     pub(in crate::report) fn say_what_is_left_out(&mut self) {
         if !self.left_out.is_empty() {
             let text = format!(
-                "--format markdown; left out here: {}",
+                "--format json, or markdown to read; left out here: {}",
                 self.left_out.join(", ")
             );
             self.remark("in full", &text, 2);

@@ -275,7 +275,8 @@ fn inputs(report: &Report, page: &mut Page) {
     for (input, problem) in problems.iter().take(page.room().problems) {
         let line = problem.line.map_or_else(String::new, |it| format!(":{it}"));
         let text = format!("{}{line}  {}: {}", input.path, problem.kind, problem.detail);
-        page.remark(label, &terminal(&text), 1);
+        // What to do about it stands at its end.
+        page.remark(label, &terminal(&text), 2);
         label = "";
     }
     page.leave_out(

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use crate::parsers::wal::{Body, Context, Format, Frame, Scan};
-use crate::vocab::{Lsn, LsnNotation};
+use crate::vocab::{Lsn, LsnNotation, several};
 
 /// Payload bytes shown of a record.
 const PREVIEW: usize = 32;
@@ -61,8 +61,8 @@ fn write_frame(frame: &Frame<'_>, notation: LsnNotation, out: &mut dyn Write) ->
             Some(lsn),
             term,
             format!(
-                "{sort}, {} bytes {}",
-                frame.payload.len(),
+                "{sort}, {} {}",
+                several(frame.payload.len(), "byte", "bytes"),
                 preview(frame.payload)
             ),
         ),
@@ -70,8 +70,8 @@ fn write_frame(frame: &Frame<'_>, notation: LsnNotation, out: &mut dyn Write) ->
             None,
             None,
             format!(
-                "{sort}, {} bytes {}",
-                frame.payload.len(),
+                "{sort}, {} {}",
+                several(frame.payload.len(), "byte", "bytes"),
                 preview(frame.payload)
             ),
         ),
@@ -98,9 +98,9 @@ fn write_frame(frame: &Frame<'_>, notation: LsnNotation, out: &mut dyn Write) ->
 fn write_end(scan: &Scan, notation: LsnNotation, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{:>12} end of {} records, {}",
+        "{:>12} end of {}, {}",
         scan.end_offset,
-        scan.frames,
+        several(scan.frames, "record", "records"),
         scan.tail.word()
     )?;
     for fault in &scan.faults {

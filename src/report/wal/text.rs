@@ -64,7 +64,11 @@ pub(super) fn write(
         writeln!(
             out,
             "unknown: {}: {files}, as {}: {resembles}",
-            terminal(&unknown.path),
+            if unknown.path.is_empty() {
+                ".".to_owned()
+            } else {
+                terminal(&unknown.path)
+            },
             terminal(&unknown.example)
         )?;
     }

@@ -42,7 +42,7 @@ impl RuleScope<'_, '_> {
         let words: Vec<&str> = parts.collect();
         let is_counted = self.counts.iter().any(|(count, _)| count == name)
             || self.declared.facts.contains_key(name);
-        let is_list = matches!(name, "nodes" | "reporters" | "accused");
+        let is_list = matches!(name, "nodes" | "reporters" | "accused" | "unseen");
         let is_share = self.declared.shares.contains_key(name);
         if !(is_counted || is_list || is_share) {
             let counts = self.counts.iter().map(|(name, _)| name.as_str());
@@ -51,7 +51,7 @@ impl RuleScope<'_, '_> {
             let known: Vec<&str> = counts.chain(shares).chain(facts).collect();
             let message = format!("the title names {name:?}, which the rule does not count");
             let known = known.join(", ");
-            let hint = format!("expected nodes, reporters, accused, or one of {known}");
+            let hint = format!("expected nodes, reporters, accused, unseen, or one of {known}");
             return Err((message, hint));
         }
         let form = format!("write {{{name}|one|many}}, with the word for one and that for several");

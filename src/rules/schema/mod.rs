@@ -220,7 +220,7 @@ pub struct ConditionDecl {
     pub stall: Option<Spanned<String>>,
     /// With `stall`: how long at least.
     pub lasting: Option<Spanned<String>>,
-    /// On every node, at least two, a count occurs within `within` of the others' occurrences.
+    /// On every node whose log covers it, at least two, a count occurs within `within` of the others' occurrences.
     pub together: Option<Spanned<String>>,
     /// One node alone has any of these counts, while another one's log, which has none, covers its first occurrence.
     #[serde(default, deserialize_with = "value::parts")]

@@ -37,7 +37,13 @@ fn the_exit_code_says_whether_a_test_failed_that_should_not_have() {
         assert_eq!(ci(folder.path(), &[]).code, Some(code), "{result} {ends}");
     }
     let nothing = Folder::with("notes.txt", "nothing of the kind\n");
-    assert_eq!(ci(nothing.path(), &[]).code, Some(3));
+    let ran = ci(nothing.path(), &[]);
+    assert_eq!(ran.code, Some(3));
+    // Nothing was found of which a part was read.
+    let first = ran.out.lines().next().unwrap();
+    assert!(first.starts_with("NO TESTS: no results"), "{first}");
+    assert!(!ran.out.contains("PARTIAL"), "{}", ran.out);
+    assert!(ran.err.contains("(1 file seen)"), "{}", ran.err);
 }
 
 #[test]

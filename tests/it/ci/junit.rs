@@ -169,7 +169,7 @@ fn maven_counts_every_rerun_and_here_each_test_counts_once() {
         pairs(&[("passed", 2), ("failed", 1), ("error", 1), ("skipped", 1)])
     );
     // Its attributes count each run of a test: three of the one that settles and of the one that never does.
-    let text = "its attributes count 9 tests (5 failures, 1 errors, 1 skipped)";
+    let text = "its attributes count 9 tests (5 failures, 1 error, 1 skipped)";
     assert!(run.remarks.iter().any(|it| it.text.starts_with(text)));
     assert_eq!(run.faults, Vec::<String>::new(), "every failure is shown");
     let sample = std::fs::read_to_string(case("others").join("TEST-com.example.LedgerTest.xml"));

@@ -37,10 +37,11 @@ fn cargo_test_is_counted_over_its_binaries_and_not_over_what_tests_print() {
         "{}",
         joins.message
     );
-    assert!(run.remarks.iter().any(|it| {
-        it.text
-            .starts_with("1 runs of tests stand in what tests print")
-    }));
+    assert!(
+        run.remarks
+            .iter()
+            .any(|it| { it.text.starts_with("1 run of tests is in what tests print") })
+    );
 }
 
 #[test]

@@ -297,13 +297,13 @@ fn a_lost_message_is_noticed_by_the_numbers_of_its_test() {
     assert!(
         texts
             .iter()
-            .any(|text| text.contains("1 messages are missing")),
+            .any(|text| text.contains("1 message is missing")),
         "{texts:?}"
     );
     assert!(
         texts
             .iter()
-            .any(|text| text.contains("1 lines are no messages")),
+            .any(|text| text.contains("1 line is no message")),
         "{texts:?}"
     );
 }

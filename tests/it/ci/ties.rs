@@ -59,6 +59,34 @@ fn id_of(report: &Report, rule: &str) -> String {
     found.unwrap_or_else(|| panic!("no {rule}")).id.clone()
 }
 
+/// The question of `ci` is what became of the tests, so the page leads with them as all other outputs do.
+#[test]
+fn the_page_leads_with_the_tests_that_fail_and_then_names_the_worst_finding() {
+    let folder = Folder::with("_instances/n1/logs/clickhouse-server.log", storm("q.s"));
+    folder.put(
+        "raw.log",
+        run(&[("one", 1.0, 2.0, "SELECT 1", "it failed")]),
+    );
+    let heading = |arguments: &[&str]| {
+        let page = ci(folder.path(), arguments).out;
+        let (_, rest) = page.split_once("<h1>").unwrap();
+        let (heading, rest) = rest.split_once("</h1>").unwrap();
+        (heading.to_owned(), rest.to_owned())
+    };
+    let (heading, rest) = heading(&["--format", "html"]);
+    assert!(
+        heading.starts_with("1 failing leaf, 1 failure"),
+        "{heading}"
+    );
+    let text = ci(folder.path(), &[]).out;
+    assert!(
+        text.starts_with(&format!("TESTS FAIL: {heading}")),
+        "{text}"
+    );
+    let (badges, _) = rest.split_once("Reported by").unwrap();
+    assert!(badges.contains("20 relinks refused at n1"), "{badges}");
+}
+
 #[test]
 fn a_code_of_another_meaning_ties_nothing() {
     let folder = Folder::with("_instances/n1/logs/clickhouse-server.log", storm("q.s"));

@@ -191,7 +191,7 @@ fn a_line_that_is_unreadable_leaves_a_log_open() {
         out.contains("incomplete: not all of it can be read"),
         "{out}"
     );
-    assert!(out.contains("1 lines are no messages of a run"), "{out}");
+    assert!(out.contains("1 line is no message of a run"), "{out}");
 }
 
 #[test]

@@ -132,6 +132,21 @@ fn a_node_that_is_not_there_is_no_clean_result() {
 }
 
 #[test]
+fn a_run_that_no_folder_is_is_said() {
+    let folder = storm();
+    let ran = |glob: &str| analyze(folder.path(), &["--fail-on", "never", "--run", glob]);
+    let none = ran("zzz*");
+    assert_eq!(none.code, Some(3));
+    assert!(
+        none.err.contains("no folder matches --run zzz*"),
+        "{}",
+        none.err
+    );
+    let one = ran("n*");
+    assert_eq!((one.code, one.err.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn what_could_not_be_seen_is_not_counted_as_nought() {
     let folder = Folder::with("n1/clickhouse-server.err.log", refusals(2));
     let root = folder.path().to_str().unwrap();
@@ -234,6 +249,17 @@ fn a_folder_in_use_is_refused_before_anything_is_read() {
     );
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("is not empty"), "{}", ran.err);
+}
+
+#[test]
+fn a_line_alone_is_explained_with_the_node_that_its_folder_names() {
+    let folder = Folder::with("ch1/clickhouse-server.log", refusals(12));
+    let place = folder.path().join("ch1/clickhouse-server.log:1");
+    let out = casdiag(&["explain", "code-210-storm", place.to_str().unwrap()]).out;
+    assert!(
+        out.contains(": in all it is ch1 12") && !out.contains("(unnamed)"),
+        "{out}"
+    );
 }
 
 #[test]

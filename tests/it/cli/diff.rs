@@ -197,6 +197,63 @@ fn the_exit_code_is_for_what_is_new_or_worse_at_the_level() {
 }
 
 #[test]
+fn a_finding_on_a_node_that_the_base_finds_nothing_on_is_new() {
+    // Long silent, and then its session is gone: the process was paused.
+    let paused = |is_paused: bool| {
+        let time = if is_paused {
+            "10:00:00.000000"
+        } else {
+            "10:00:39.000000"
+        };
+        record(time, "Information", "l", "at work")
+            + "2026.09.01 10:00:40.000000 [ 9 ] {} <Error> void Coordination::ZooKeeper::receiveThread(): Code: 33, e.displayText() = DB::Exception: Cannot read all data. Bytes read: 0. Bytes expected: 4.: while reading from socket (127.0.0.1:2181), e.what() = DB::Exception, Stack trace:\n"
+    };
+    let nodes = |states: &[(&str, bool)]| {
+        let folder = Folder::new();
+        for (node, is_paused) in states {
+            folder.put(&format!("{node}/clickhouse-server.log"), paused(*is_paused));
+        }
+        folder
+    };
+    let rule = "process-paused";
+    let compared = |base: &[(&str, bool)], new: &[(&str, bool)]| {
+        let (base, new) = (nodes(base), nodes(new));
+        let found = json(&base, &new);
+        let paths = [&base, &new].map(|it| it.path().to_str().unwrap().to_owned());
+        (found, diff(&paths[0], &paths[1], &[]))
+    };
+    let base = [("n1", true), ("n2", false)];
+    for (new, node) in [
+        // A node that the base has no log of, beside what was known or without it.
+        (&[("n1", true), ("n2", false), ("n3", true)][..], "n3"),
+        (&[("n1", false), ("n2", false), ("n3", true)], "n3"),
+        // One that the base finds nothing on.
+        (&[("n1", true), ("n2", true)], "n2"),
+    ] {
+        let (found, ran) = compared(&base, new);
+        assert_eq!(direction(&found, "finding", rule, node), "new", "{new:?}");
+        let known = if new[0].1 { "same" } else { "gone" };
+        assert_eq!(direction(&found, "finding", rule, ""), known, "{new:?}");
+        assert_eq!(ran.code, Some(1), "{}", ran.out);
+        let verdict = ran.out.lines().next().unwrap();
+        let said =
+            format!("1 finding that the base does not have, the worst high: {node} was silent");
+        assert!(verdict.starts_with(&said), "{verdict}");
+        assert!(
+            ran.out.contains(&format!("new      {rule} on {node}")),
+            "{}",
+            ran.out
+        );
+    }
+    // Of nodes that both have, chance hits now one and now another; and other names tell nothing.
+    for new in [[("n1", false), ("n2", true)], [("m1", true), ("m2", false)]] {
+        let (found, ran) = compared(&base, &new);
+        assert_eq!(direction(&found, "finding", rule, ""), "same", "{new:?}");
+        assert_eq!(ran.code, Some(0), "{}", ran.out);
+    }
+}
+
+#[test]
 fn kept_reports_and_folders_that_out_wrote_stand_for_their_logs() {
     let out = Folder::new();
     let kept = out.path().join("kept");

@@ -56,7 +56,7 @@ fn marks_without_a_place_are_listed_and_those_between_two_stamps_drawn() {
     assert!(html.contains("soak.log:11"));
     let log = "07:05:50,012 ctrl-1 HA repl: a b\n[xce-test-ha] round 2: kill ctrl-3, expect failover\n07:05:53,500 ctrl-1 HA repl: a b\n";
     let html = page(&Folder::with("ctrl-1.log", log).report());
-    assert!(html.contains("Between T07:05:50.012000 and T07:05:53.500000."));
+    assert!(html.contains("Between 07:05:50.012000 and 07:05:53.500000."));
     let parsed = Parsed::of(&html);
     let stretch = parsed
         .named("rect")

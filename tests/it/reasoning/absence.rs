@@ -229,6 +229,81 @@ fn two_nodes_that_cannot_reach_the_service_are_not_each_alone() {
     assert!(!title.contains("alone"), "{title}");
 }
 
+/// What a finding says that logs could not show for want of the time: the signal, the node and why not.
+fn missed(folder: &Folder) -> Vec<(String, String, String)> {
+    let report = folder.report();
+    let found = findings(&report, "coordination-lost");
+    let missed = found.iter().flat_map(|it| &it.not_observable);
+    let missed = missed.filter(|it| it.why.starts_with("its log does not cover"));
+    let missed = missed.map(|it| (it.signal.clone(), it.node.clone(), it.why.clone()));
+    missed.collect()
+}
+
+#[test]
+fn a_node_whose_log_does_not_cover_the_outage_weakens_no_verdict_and_is_named() {
+    let at = |time: &str| record(time, "Information", "l", "at work");
+    let log = at("10:00:00.000000") + EXPIRED + UNREACHABLE + &at("10:01:00.000000");
+    let folder = Folder::with("n1/clickhouse-server.log", &log);
+    folder.put("n2/clickhouse-server.log", &log);
+    let (_, sure, accused, title) = lost(&folder);
+    assert_eq!(sure, Confidence::Certain, "{title}");
+    assert!(!title.contains("no log"), "{title}");
+    assert!(missed(&folder).is_empty());
+    for (times, how) in [
+        (["09:00:00.000000", "09:59:00.000000"], "it ends earlier"),
+        (["10:02:00.000000", "10:59:00.000000"], "it begins later"),
+    ] {
+        folder.put("n3/clickhouse-server.log", at(times[0]) + &at(times[1]));
+        let (severity, now, same, title) = lost(&folder);
+        assert_eq!((severity, now), (Severity::High, sure), "{title}");
+        assert_eq!(same, accused);
+        assert!(title.starts_with("n1 and n2 lost"), "{title}");
+        assert!(
+            title.ends_with("; no log of n3 covers that time"),
+            "{title}"
+        );
+        let why = format!("its log does not cover the time of this: {how}");
+        let signal = "coordination-session-lost".to_owned();
+        assert_eq!(missed(&folder), [(signal, "n3".to_owned(), why)]);
+    }
+    // One that was at work then did not lose its session.
+    folder.put(
+        "n3/clickhouse-server.log",
+        at("10:00:00.000000") + &at("10:00:59.000000"),
+    );
+    let (_, now, _, title) = lost(&folder);
+    assert_eq!(now, Confidence::Possible, "{title}");
+    assert!(title.contains("not all nodes at once"), "{title}");
+}
+
+#[test]
+fn who_is_alone_is_so_among_those_whose_logs_cover_the_time() {
+    let at = |time: &str| record(time, "Information", "l", "at work");
+    let folder = Folder::with("n1/clickhouse-server.log", EXPIRED);
+    folder.put(
+        "n2/clickhouse-server.log",
+        at("10:00:00.000000") + &at("10:01:00.000000"),
+    );
+    assert!(missed(&folder).is_empty());
+    folder.put("n3/clickhouse-server.log", at("09:00:00.000000"));
+    let (severity, sure, accused, title) = lost(&folder);
+    assert_eq!((severity, sure), (Severity::Medium, Confidence::Likely));
+    assert_eq!(accused, ["n1"]);
+    assert!(
+        title.ends_with("; no log of n3 covers that time"),
+        "{title}"
+    );
+    let signals: Vec<String> = missed(&folder).into_iter().map(|it| it.0).collect();
+    assert_eq!(
+        signals,
+        [
+            "coordination-session-lost",
+            "coordination-socket-broken",
+            "coordination-unreachable"
+        ]
+    );
+}
+
 /// Both nodes silent for 40 s, then their sessions are gone, and new ones are had at once.
 #[test]
 fn after_a_silence_of_all_nodes_the_service_is_not_certain_and_the_silence_is_measured() {

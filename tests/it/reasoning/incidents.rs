@@ -1,8 +1,10 @@
 //! Findings tied by cause: one root, a sentence for the chain, common nodes, in time; and balances.
 
 use casdiag::report::model::{Finding, Report};
+use casdiag::report::{REPORTS, Style};
 
 use super::{logs, report_with, rule, signals};
+use crate::html::page;
 use crate::product::{Folder, findings, record};
 
 /// `root` by `a`, `effect` of it by `b`, `far` of that by `c`, each per node.
@@ -53,6 +55,34 @@ fn a_chain_is_one_incident_with_one_root_and_a_sentence() {
     };
     assert!(at("root at n1") < at("follows from it") && at("follows from it") < at("effect at n1"));
     assert!(at("far at n1") > at("follows from it"));
+}
+
+#[test]
+fn what_follows_from_a_follower_stands_below_it() {
+    let report = report(&[("n1", &["10:00:00 a", "10:00:01 b", "10:00:02 c"])]);
+    let [root, effect, far] = ["root", "effect", "far"].map(|rule| &only(&report, rule).id);
+    let said = format!("I1: {effect} follows from {root}, {far} from {effect}");
+    for name in ["text", "markdown"] {
+        let output = REPORTS.iter().find(|it| it.name == name).unwrap();
+        let style = Style {
+            color: false,
+            width: 120,
+        };
+        let mut text = Vec::new();
+        (output.write)(&report, &style, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(&said), "{text}");
+    }
+    // In the page the card of what follows stands in the effects of its cause: so many are open there.
+    let page = page(&report);
+    let depth = |id: &str| {
+        let card = format!("href=\"#{id}\"><span class=\"card-head\">");
+        let (before, _) = page
+            .split_once(&card)
+            .unwrap_or_else(|| panic!("{id}: {page}"));
+        before.matches("class=\"effects\"").count()
+    };
+    assert_eq!([root, effect, far].map(|id| depth(id)), [0, 1, 2]);
 }
 
 #[test]

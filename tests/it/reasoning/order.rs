@@ -129,21 +129,44 @@ fn together_needs_every_node_within_the_width() {
     assert!(both("09:59:55 a"));
     assert!(!both("10:00:05.000001 a"));
     assert!(!both("09:59:54.999999 a"));
-    let three = |third: &str| {
-        fires(
-            TOGETHER,
-            &[
-                ("n1", &["10:00:00 a"]),
-                ("n2", &["10:00:04 a"]),
-                ("n3", &[third]),
-            ],
-        )
-    };
+    let three = |third: &str| fires(TOGETHER, &beside(&["09:59:00 c", third, "10:01:00 c"]));
     assert!(three("10:00:05 a"));
     assert!(three("09:59:59 a"));
     // Near the second, and too far from the first.
     assert!(!three("10:00:08 a"));
     assert!(!three("10:00:01 b"));
+}
+
+/// Two nodes that have it at once, and a third.
+fn beside<'a>(third: &'a [&'a str]) -> [(&'static str, &'a [&'a str]); 3] {
+    [
+        ("n1", &["09:00:00 c", "10:00:00 a", "11:00:00 c"]),
+        ("n2", &["09:00:00 c", "10:00:04 a", "11:00:00 c"]),
+        ("n3", third),
+    ]
+}
+
+#[test]
+fn together_does_not_ask_a_node_whose_log_does_not_cover_the_window() {
+    // The window is from 10:00:00 to 10:00:05, both edges included.
+    let covers: [&[&str]; 2] = [&["10:00:00 c", "10:00:05 c"], &["09:00:00 c", "11:00:00 c"]];
+    for third in covers {
+        assert!(!fires(TOGETHER, &beside(third)), "{third:?}");
+    }
+    let does_not: [&[&str]; 4] = [
+        &["09:00:00 c", "09:30:00 c"],
+        &["09:00:00 c", "10:00:04.999999 c"],
+        &["10:00:00.000001 c", "11:00:00 c"],
+        &["10:30:00 c", "11:00:00 a"],
+    ];
+    for third in does_not {
+        assert!(fires(TOGETHER, &beside(third)), "{third:?}");
+    }
+    // Two whose logs do not cover each other's time are no two.
+    assert!(!fires(
+        TOGETHER,
+        &[("n1", &["10:00:00 a"]), ("n2", &["09:00:00 c"])]
+    ));
 }
 
 #[test]

@@ -103,8 +103,15 @@ fn utf16(text: &str, mark: bool, write: fn(u16) -> [u8; 2]) -> Vec<u8> {
         .collect()
 }
 
+/// A text in UTF-32.
+fn utf32(text: &str, mark: bool, write: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    let mark = if mark { "\u{feff}" } else { "" };
+    let text = format!("{mark}{text}");
+    text.chars().map(u32::from).flat_map(write).collect()
+}
+
 #[test]
-fn a_text_in_utf_16_is_refused_with_what_to_do() {
+fn a_text_in_utf_16_or_utf_32_is_refused_with_what_to_do() {
     for (bytes, encoding) in [
         (utf16(&log(), true, u16::to_le_bytes), "UTF-16LE"),
         (utf16(&log(), true, u16::to_be_bytes), "UTF-16BE"),
@@ -113,6 +120,10 @@ fn a_text_in_utf_16_is_refused_with_what_to_do() {
             utf16(&write::tsv(&rows(), false), true, u16::to_le_bytes),
             "UTF-16LE",
         ),
+        (utf32(&log(), true, u32::to_le_bytes), "UTF-32LE"),
+        (utf32(&log(), true, u32::to_be_bytes), "UTF-32BE"),
+        (utf32(&log(), false, u32::to_le_bytes), "UTF-32LE"),
+        (utf32(&log(), false, u32::to_be_bytes), "UTF-32BE"),
     ] {
         let folder = Folder::with("n1/clickhouse-server.log", log());
         folder.put("n2/saved.txt", &bytes);
@@ -140,6 +151,45 @@ fn a_document_on_one_line_is_refused_with_what_to_do() {
     // Another document that begins alike is none.
     folder.put("n1/text_log.json", r#"{"meta":{"name":"x"}}"#);
     assert!(folder.report().complete);
+}
+
+#[test]
+fn an_array_of_rows_on_one_line_is_refused_with_what_to_do() {
+    let row = |second: u8| {
+        format!(
+            r#"{{"event_time_microseconds":"2026-09-01 10:00:0{second}.000001","level":"Error","logger_name":"x","message":"[lost], it says"}}"#
+        )
+    };
+    let report = |text: &str| {
+        let folder = Folder::with("n1/clickhouse-server.log", log());
+        folder.put("n2/text_log.json", text);
+        folder.report()
+    };
+    let (first, second) = (row(1), row(2));
+    for text in [
+        format!("[{first},{second}]"),
+        format!(" [ {first} , {second} ]\n"),
+        format!("[{first}]\n"),
+        "[{\"ts\":1,\"msg\":\"x\"},{\"ts\":2,\"msg\":\"y\"}]".to_owned(),
+    ] {
+        let report = report(&text);
+        let array = product::input(&report, "text_log.json");
+        assert_eq!(product::problems(array), [("unreadable", None)], "{text}");
+        let detail = &array.problems[0].detail;
+        assert!(detail.contains("jq -c '.[]'"), "{detail}");
+        assert!(!report.complete);
+    }
+    // What has a row a line is read, and what holds no rows of a log is none.
+    for (text, records) in [
+        (format!("[{first},\n{second}]\n"), 2),
+        (format!("[\n{first},\n{second}\n]\n"), 2),
+        ("[{\"id\":1},{\"id\":2}]".to_owned(), 0),
+    ] {
+        let report = report(&text);
+        assert!(report.complete, "{text}");
+        let read = product::input(&report, "text_log.json").records;
+        assert_eq!(read, records, "{text}");
+    }
 }
 
 #[test]

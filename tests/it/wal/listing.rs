@@ -81,6 +81,19 @@ fn names_left_out_are_told_at_the_line_behind_them() {
     assert_eq!(fired(&report), ["wal-listing-gap"]);
 }
 
+/// Files with two of four positions each: a hole between each two.
+#[test]
+fn more_holes_than_are_told_are_counted_all() {
+    let ranges: Vec<(u64, u64)> = (0..2_500).map(|at| (4 * at + 1, 4 * at + 2)).collect();
+    let report = told(&[("ls.txt", &long(&ranges))]);
+    assert_eq!(problems(input(&report, "ls.txt")), []);
+    assert!(report.complete);
+    let gap = gap(&report);
+    assert_eq!(gap.counts["absent"], 2_499);
+    let said = "2,499 stretches of positions without a file, the first 3..4,";
+    assert!(gap.title.contains(said), "{}", gap.title);
+}
+
 #[test]
 fn a_whole_listing_is_read_and_says_nothing() {
     let report = told(&[("ls.txt", &long(&[(1, 100), (101, 200), (201, 300)]))]);

@@ -6,6 +6,7 @@ use casdiag::layout::ProblemKind;
 
 use super::writer::{entries, reference, reference_record};
 use super::{Folder, casdiag, check, document, json, output};
+use crate::product;
 
 /// Two nodes: one with misfiled records, one with a torn end.
 fn nodes() -> Folder {
@@ -156,6 +157,26 @@ fn names_cannot_write_to_a_terminal_or_break_out_of_xml() {
     }
     let (_, junit) = casdiag(&["wal-layout-check", folder.text(), "--format", "junit"]);
     assert!(junit.contains("&lt;a&amp;&quot;\\x1b[31m&gt;"), "{junit}");
+}
+
+#[test]
+fn what_another_command_reads_is_pointed_to_it() {
+    let listing = super::listing::long(&[(1, 100), (101, 200)]);
+    for (name, text, what) in [
+        ("ls.txt", listing.as_str(), "a listing of a folder"),
+        ("wal.tar.gz", "\x1f\u{8b}", "an archive or a packed file"),
+        ("notes.txt", "nothing of the kind\n", ""),
+    ] {
+        let folder = product::Folder::with(name, text);
+        let paths = [folder.path().join(name), folder.path().to_path_buf()];
+        for path in paths {
+            let ran = product::casdiag(&["wal-layout-check", path.to_str().unwrap()]);
+            assert_eq!(ran.code, Some(3), "{name}");
+            let said = format!("{what} is not read here");
+            assert_eq!(ran.err.contains(&said), !what.is_empty(), "{}", ran.err);
+            assert_eq!(ran.err.contains("casdiag analyze"), !what.is_empty());
+        }
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ use super::super::{Form, Line, LineReader, Reading};
 use super::binary::{Binary, End, Sums};
 use super::nextest;
 use crate::record::split_lines;
+use crate::vocab::several;
 
 /// What a failing test printed, as far as it is read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -165,8 +166,8 @@ impl LineReader for CargoText {
         }
         if self.nested_all > 0 {
             let text = format!(
-                "{} runs of tests stand in what tests print, and are not counted",
-                self.nested_all
+                "{} in what tests print, and not counted",
+                several(self.nested_all, "run of tests is", "runs of tests are")
             );
             run.remark(RemarkKind::Reading, text, Place::default());
         }

@@ -5,6 +5,7 @@ use quick_xml::events::BytesStart;
 use super::super::case::note;
 use super::super::model::{Incomplete, Place, RemarkKind, TestRun};
 use super::element::attribute;
+use crate::vocab::several;
 
 /// Counts that a suite states.
 #[derive(Debug, Default, Clone, Copy)]
@@ -65,8 +66,11 @@ pub(super) fn counts_assertions(tag: &BytesStart<'_>) -> bool {
 pub(super) fn compare(stated: [Option<Stated>; 2], shown: &Shown, run: &mut TestRun) {
     if let Some(it) = stated[0].filter(|it| it.tests != shown.tests) {
         let text = format!(
-            "its attributes count {} tests ({} failures, {} errors, {} skipped): reruns and failures of teardown apart; each test counts once here",
-            it.tests, it.failures, it.errors, it.skipped
+            "its attributes count {} ({}, {}, {} skipped): reruns and failures of teardown apart; each test counts once here",
+            several(it.tests, "test", "tests"),
+            several(it.failures, "failure", "failures"),
+            several(it.errors, "error", "errors"),
+            it.skipped
         );
         run.remark(RemarkKind::Reading, text, Place::default());
     }

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::record::split_lines;
+use crate::vocab::several;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -194,7 +195,7 @@ impl LineReader for PytestLog {
             note(&mut run, Incomplete::Stopped);
         }
         if self.bad > 0 {
-            let text = format!("{} lines are no JSON of a report log", self.bad);
+            let text = several(self.bad, "line is", "lines are") + " no JSON of a report log";
             run.remark(RemarkKind::Unreadable, text, self.bad_at);
         }
         for (name, open) in std::mem::take(&mut self.open) {

@@ -9,6 +9,7 @@ use super::super::model::{Duration, Incomplete, Place, RemarkKind, Running, Test
 use super::dotted;
 use super::lines::{SUBFAILED, sum};
 use super::text::{Phase, Session, Told};
+use crate::vocab::several;
 
 impl Session {
     /// The exit code that the last lines imply.
@@ -66,8 +67,8 @@ impl Session {
                 && told < collected
             {
                 note(&mut run, Incomplete::NoEnd);
-                let text =
-                    format!("{collected} tests were to run, and the last line counts {told}");
+                let tests = several(collected, "test was", "tests were");
+                let text = format!("{tests} to run, and the last line counts {told}");
                 run.remark(RemarkKind::LeavesOut, text, self.place);
             }
         } else {
@@ -132,7 +133,13 @@ impl Session {
                 run.count_many("test", word, rest);
                 if matches!(word, "failed" | "error") {
                     run.count_unlisted("test", rest, rest);
-                    let text = format!("{rest} tests with the outcome {word} are not named");
+                    let is_one = rest == 1;
+                    let (tests, are) = if is_one {
+                        ("test", "is")
+                    } else {
+                        ("tests", "are")
+                    };
+                    let text = format!("{rest} {tests} with the outcome {word} {are} not named");
                     run.remark(RemarkKind::LeavesOut, text, Place::default());
                 }
             }

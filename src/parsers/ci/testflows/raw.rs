@@ -14,6 +14,7 @@ use crate::parsers::ci::model::{
     Place, RemarkKind, TestRun, Unstable, bounded,
 };
 use crate::parsers::ci::{Form, Line, LineReader, Reading, python, statements};
+use crate::vocab::several;
 
 /// Whether a source begins with messages of a run.
 pub(in crate::parsers::ci) fn claims(sample: &[u8]) -> bool {
@@ -461,19 +462,25 @@ impl Raw {
             .iter()
             .map(|(word, count)| format!("{count} {}", String::from_utf8_lossy(word)));
         let words: Vec<String> = words.collect();
-        let said = format!("{} messages: {}", self.messages, words.join(", "));
+        let said = format!(
+            "{}: {}",
+            several(self.messages, "message", "messages"),
+            words.join(", ")
+        );
         let place = self.run.place;
         self.run.remark(RemarkKind::Reading, said, place);
         if let (count @ 1.., place) = self.unreadable {
             let said = format!(
-                "{count} lines are no messages of a run, the first of them line {}",
+                "{} of a run, the first of them line {}",
+                several(count, "line is no message", "lines are no messages"),
                 place.line
             );
             self.run.remark(RemarkKind::Unreadable, said, place);
         }
         if let (count @ 1.., place) = self.missing {
             let said = format!(
-                "{count} messages are missing by the numbers of their tests, the first before line {}",
+                "{} missing by the numbers of their tests, the first before line {}",
+                several(count, "message is", "messages are"),
                 place.line
             );
             self.run.remark(RemarkKind::Inconsistent, said, place);

@@ -16,6 +16,7 @@ use crate::parsers::ci::model::{
 };
 use crate::parsers::ci::moments::after;
 use crate::parsers::ci::{Form, KEPT_MAX, Line, LineReader, Reading, python};
+use crate::vocab::several;
 
 /// What ends every report.
 const FRAMEWORK: &str = "TestFlows.com Open-Source Software Testing Framework v";
@@ -315,8 +316,8 @@ impl Report {
     fn compare_lists(&mut self) {
         let (said, listed) = (self.said.len(), self.listed.len());
         if said > 0 && listed > 0 && said != listed {
-            let text =
-                format!("{said} tests end in failure, the list under `Failing` has {listed}");
+            let said = several(said, "test ends", "tests end");
+            let text = format!("{said} in failure, the list under `Failing` has {listed}");
             let place = self.listed[0].place;
             self.run.remark(RemarkKind::Inconsistent, text, place);
         }
