@@ -14,7 +14,7 @@ use crate::engine::cas::{
     Logs, Note, PASSED, Run, RunSummary, Scenario, Sink, Variant, World, shortest, summarize,
     write_comparison, write_table,
 };
-use crate::engine::scenarios::BUILT_IN;
+use crate::engine::scenarios::{BUILT_IN, CONTROLLERS};
 use crate::intake::read_text;
 use crate::report::escape;
 
@@ -226,8 +226,9 @@ pub(super) fn find(name: &str) -> Result<Scenario, Failure> {
         return Ok(Scenario::read(name, text)?);
     }
     if !Path::new(name).exists() {
-        let names: Vec<&str> = BUILT_IN.iter().map(|it| it.0).collect();
-        let known = names.join(", ");
+        let names = BUILT_IN.iter().chain(CONTROLLERS);
+        let known: Vec<&str> = names.map(|it| it.0).collect();
+        let known = known.join(", ");
         return Err(format!(
             "{name}: no such file, and the scenarios that come with it are {known}"
         )

@@ -160,14 +160,14 @@ fn tied(tie: &Tie, leaves: usize) -> String {
             )
         }
         How::Record => {
-            format!("Records of {id} with Code {codes} name the tables of {of} (up to {each} each)",)
+            format!("Records of {id} with Code {codes} name the tables of {of} (up to {each} each)")
         }
         How::Death => format!("{id}: the server died before {of} ended, and was gone"),
         How::Table if !tie.is_timed => format!(
             "Records of {id} name the tables of {of} (up to {each} each); when the leaves ran is not observable",
         ),
         How::Table => {
-            format!("Records of {id} name the tables of {of} while they ran (up to {each} each)",)
+            format!("Records of {id} name the tables of {of} while they ran (up to {each} each)")
         }
         How::Code => {
             let alike = if tie.is_same_text {

@@ -151,8 +151,8 @@ fn sums(
     let parts = [
         (
             grep.records.saturating_sub(unique),
-            "repeats a record in the err.log, or is beyond a bound",
-            "repeat a record in the err.log, or are beyond a bound",
+            "repeats a record that another log or export holds, or is beyond a bound",
+            "repeat a record that another log or export holds, or are beyond a bound",
         ),
         (
             grep.quoted,

@@ -19,7 +19,8 @@ pub(super) struct Sparks {
 pub(super) fn of(report: &Report, signals: &[&str], room: usize) -> Option<Sparks> {
     let axes = Axes::of(report);
     let axis = axes.only()?;
-    let words = axis.words(axis.focus);
+    // The stretch of the bars alone: the counts beside them are of all the logs.
+    let words = format!("bars {}", axis.words(axis.focus));
     let width = room.min(WIDTH_MAX);
     if width < WIDTH_MIN {
         return None;
