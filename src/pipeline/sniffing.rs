@@ -3,7 +3,7 @@
 use super::tables::{self, Export};
 use super::wrapped::{self, Wrapped};
 use crate::analysis::InputFault;
-use crate::intake::{Artifact, Encoding};
+use crate::intake::{Artifact, Encoding, SAMPLE_BYTES};
 use crate::layout::Choice;
 use crate::parsers::tables::is_folded;
 use crate::parsers::{Format, Sample, ci, wal};
@@ -135,11 +135,15 @@ fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) ->
     if format.is_none() && export.is_some() {
         return exported(export, encoding);
     }
+    let is_whole = sample.bytes.len() < SAMPLE_BYTES && !sample.bytes.is_empty();
+    let quoted = format.filter(|it| is_whole && logs.is_empty() && !it.begins(sample.bytes));
+    let format = format.filter(|_| quoted.is_none());
     Sniffed {
         format,
         node: format.and_then(|format| format.only_node(sample.bytes)),
         logs,
-        unreadable: illegible(artifact, sample.bytes, format),
+        unreadable: illegible(artifact, sample.bytes, format)
+            .or_else(|| quoted.map(|format| unbegun(format, sample.bytes))),
         ..Sniffed::unknown(encoding)
     }
 }
@@ -222,6 +226,18 @@ fn illegible(artifact: &Artifact, sample: &[u8], format: Option<Format>) -> Opti
         let detail = "named like a server's log, but no record begins in its first 64 KiB";
         InputFault::of(ProblemKind::Unreadable, detail.to_owned())
     })
+}
+
+/// What is said of a file that shows lines of a log where no record begins: a note, and no log of anybody.
+fn unbegun(format: Format, sample: &[u8]) -> InputFault {
+    let count = split_lines(sample).count();
+    let name = format.spec().name;
+    let detail = format!("what looks like records of {name} is indented: no line begins one");
+    InputFault {
+        line: Some(1),
+        count: u64::try_from(count).unwrap_or(u64::MAX),
+        ..InputFault::of(ProblemKind::UnparsedLines, detail)
+    }
 }
 
 /// How many units of UTF-16 tell it.

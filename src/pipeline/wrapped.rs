@@ -100,7 +100,7 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
     let format = if log.is_text_log() {
         Format::CLICKHOUSE
     } else {
-        sniff(&log.sample, declared)?
+        sniff(&log.sample, declared).filter(|format| format.begins(&log.sample))?
     };
     let path = log.path().map(text);
     let key = log.key();
