@@ -31,6 +31,8 @@ const CHUNK: usize = 32 << 10;
 pub(super) struct Wanted {
     pub(super) time: Timestamp,
     pub(super) line: Vec<u8>,
+    /// The line of its file that it begins at, from 1.
+    pub(super) at: u64,
 }
 
 /// Looks for records in a log.
@@ -47,8 +49,32 @@ impl Lookup<'_> {
         self.encoding == Encoding::Plain && self.wrapped.is_none()
     }
 
-    /// Which of the records stand in it; if `all` must, those before the first one that does not.
-    pub(super) fn holds(&self, wanted: &[&Wanted], all: bool) -> io::Result<BTreeSet<usize>> {
+    /// How many bytes its text has, where they are stored as they are read.
+    pub(super) fn stored_text(&self) -> Option<u64> {
+        self.is_seekable().then_some(self.artifact.bytes)
+    }
+
+    /// How many bytes its text has, as far as that is read: at least `enough` if it has as many.
+    pub(super) fn text_bytes(&self, enough: u64) -> u64 {
+        if let Some(bytes) = self.stored_text() {
+            return bytes;
+        }
+        let enough = enough.min(STREAMED_MAX as u64);
+        let (mut bytes, mut buffer) = (0, Vec::new());
+        let Some(mut blocks) = self.blocks() else {
+            return bytes;
+        };
+        while bytes < enough
+            && let Some(block) = blocks.next(buffer)
+        {
+            bytes += block.len() as u64;
+            buffer = block;
+        }
+        bytes
+    }
+
+    /// Which of the records stand in it.
+    pub(super) fn holds(&self, wanted: &[&Wanted]) -> io::Result<BTreeSet<usize>> {
         let seekable = self.artifact.window().filter(|_| self.is_seekable());
         let Some(window) = seekable else {
             return Ok(self.streams(wanted));
@@ -66,33 +92,29 @@ impl Lookup<'_> {
         for (at, it) in wanted.iter().enumerate() {
             if finds(&mut window, self.format, it)? {
                 found.insert(at);
-            } else if all {
-                break;
             }
         }
         Ok(found)
     }
 
-    /// The same, of a log that is read from its beginning.
-    fn streams(&self, wanted: &[&Wanted]) -> BTreeSet<usize> {
-        let Ok((reader, _)) = self.artifact.open() else {
-            return BTreeSet::new();
-        };
+    /// It from its beginning; `None` if it cannot be opened.
+    fn blocks(&self) -> Option<Blocks> {
+        let (reader, _) = self.artifact.open().ok()?;
         let format = self.format;
-        let mut blocks = if let Some(log) = self.wrapped {
+        let limits = Limits::default();
+        Some(if let Some(log) = self.wrapped {
             let reading = log.reading(false);
-            Blocks::Wrapped(Box::new(StreamReader::new(
-                reader,
-                reading,
-                Limits::default(),
-            )))
+            Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, limits)))
         } else {
             let is_head = move |line: &[u8]| format.is_head(line);
-            Blocks::Plain(Box::new(BlockReader::new(
-                reader,
-                is_head,
-                Limits::default(),
-            )))
+            Blocks::Plain(Box::new(BlockReader::new(reader, is_head, limits)))
+        })
+    }
+
+    /// The same, of a log that is read from its beginning.
+    fn streams(&self, wanted: &[&Wanted]) -> BTreeSet<usize> {
+        let Some(mut blocks) = self.blocks() else {
+            return BTreeSet::new();
         };
         let mut lines_of: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         for (at, it) in wanted.iter().enumerate() {
@@ -114,7 +136,8 @@ impl Lookup<'_> {
                 found.extend(held.flat_map(|(_, places)| places));
             }
             read += block.len();
-            let is_past = format
+            let is_past = self
+                .format
                 .stamp(&block)
                 .is_some_and(|it| it.0 > last + DISORDER);
             if is_past && self.wrapped.is_none_or(Wrapped::is_in_order) {

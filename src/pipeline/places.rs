@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::candidates::LogAt;
 use super::sniffing::Sniffed;
 use super::tables;
-use super::taken::{LogAt, Taken, taken};
+use super::taken::{Taken, taken};
 use super::wal::Wals;
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Names, Place, Role, UNNAMED, place_all, place_beside};

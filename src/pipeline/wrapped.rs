@@ -265,12 +265,12 @@ impl Wrapped {
         }
     }
 
-    /// The stamps and the first lines of the records in the first bytes of its file.
-    pub(super) fn heads(&self, sample: Vec<u8>) -> Vec<(Timestamp, Vec<u8>)> {
+    /// The stamps and the first lines of the records in the first bytes of its file, and at which line of that each begins.
+    pub(super) fn heads(&self, sample: Vec<u8>) -> Vec<(Timestamp, Vec<u8>, u64)> {
         let mut heads = Vec::new();
-        self.records(sample, |stamp, text, _| {
+        self.records(sample, |stamp, text, start| {
             let line = split_lines(text).next().unwrap_or_default();
-            heads.push((stamp, line.to_vec()));
+            heads.push((stamp, line.to_vec(), start.line));
         });
         heads
     }

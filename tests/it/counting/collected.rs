@@ -1,8 +1,12 @@
 //! What somebody took from logs as terminals, containers and servers show it: of rotated pieces, in colors, in a wrapper, over a
 //! clock that was set back; and notes that only show lines. Every expected value is counted by hand.
 
+use casdiag::report::model::Report;
+
 use crate::counting::refused;
-use crate::product::{self, Folder};
+use crate::product::{self, Folder, count};
+
+const LOG: &str = "n1/clickhouse-server.log";
 
 /// A refusal so many seconds and microseconds after midnight.
 fn refused_at(second: u32, micros: u32) -> String {
@@ -15,6 +19,80 @@ fn refused_at(second: u32, micros: u32) -> String {
 fn refusals(numbers: impl IntoIterator<Item = u32>) -> String {
     let numbers = numbers.into_iter();
     numbers.map(|it| refused_at(36_000 + 60 * it, 0)).collect()
+}
+
+/// The report on a folder in which nothing counts beside the records of the log of `n1`, and a file is a view of that.
+#[track_caller]
+fn assert_view(folder: &Folder, excerpt: &str, records: u64) -> Report {
+    let report = folder.report();
+    assert_eq!(report.records.total, records, "{excerpt}");
+    assert_eq!(
+        report.records.by_node.keys().collect::<Vec<_>>(),
+        ["n1"],
+        "{excerpt}"
+    );
+    let input = product::input(&report, excerpt);
+    let problems = product::problems(input);
+    assert_eq!(problems, [("further-view", None)], "{excerpt}");
+    report
+}
+
+#[test]
+fn an_excerpt_of_rotated_and_packed_pieces_may_be_called_like_a_log() {
+    // The packed pieces are smaller than what was taken of them.
+    let taken = refusals((0..60).step_by(3));
+    for excerpt in ["errors.log", "relinks.log", "n1-errors.log"] {
+        for packed in [&[1][..], &[0, 1]] {
+            let folder = Folder::with(LOG, refusals(40..60));
+            for (piece, numbers) in [(0, 20..40), (1, 0..20)] {
+                let text = refusals(numbers);
+                if packed.contains(&piece) {
+                    let bytes = product::gzip(text.as_bytes());
+                    assert!(bytes.len() < taken.len());
+                    folder.put(&format!("{LOG}.{piece}.gz"), bytes);
+                } else {
+                    folder.put(&format!("{LOG}.{piece}"), text);
+                }
+            }
+            let excerpt = format!("n1/{excerpt}");
+            folder.put(&excerpt, &taken);
+            assert_view(&folder, &excerpt, 60);
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_log_under_another_name_counts_once() {
+    // Packed it is smaller, and holds as much.
+    let packed = product::gzip(refusals(0..6).as_bytes());
+    for (name, copy) in [
+        ("copy.log", refusals(0..6).into_bytes()),
+        ("copy.log.gz", packed),
+    ] {
+        let folder = Folder::with(LOG, refusals(0..6));
+        folder.put(&format!("n1/{name}"), copy);
+        let report = folder.report();
+        assert_eq!(count(&report, "relink-refused", "n1"), 6);
+        assert_eq!(report.records.total, 6);
+        let copy = product::input(&report, name);
+        assert_eq!(product::problems(copy), [("duplicate-piece", None)]);
+    }
+}
+
+#[test]
+fn an_excerpt_that_says_so_may_have_records_that_its_log_lacks() {
+    let folder = Folder::with(LOG, refusals(0..6));
+    folder.put("n1/errors.log", refusals([2, 4, 9]));
+    assert_view(&folder, "n1/errors.log", 7);
+}
+
+#[test]
+fn a_log_that_was_just_rotated_is_no_excerpt_of_its_err_log() {
+    let folder = Folder::with("alpha.err.log", refusals(0..6));
+    folder.put("alpha.log", refusals(4..6));
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "alpha"), 6);
+    assert!(product::problems(product::input(&report, "alpha.log")).is_empty());
 }
 
 #[test]
