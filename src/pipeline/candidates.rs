@@ -1,8 +1,10 @@
 //! The logs among the inputs whose records can be told from others, and what their names say of how they came to be.
 
 use std::io::Read;
+use std::sync::OnceLock;
 
 use super::lookup::{Lookup, Wanted, uncut};
+use super::marks::Marks;
 use super::seen::HELD_BYTES;
 use super::sniffing::Sniffed;
 use super::wrapped::Wrapped;
@@ -39,6 +41,7 @@ pub(super) struct Candidate<'a> {
     pub(super) role: Role,
     /// Whether its file holds no other log.
     is_only: bool,
+    marks: OnceLock<Marks>,
 }
 
 /// The logs in an artifact whose records can be told from others.
@@ -77,6 +80,7 @@ pub(super) fn candidates<'a>(
             stem,
             role,
             is_only: sniffed.logs.len() == 1,
+            marks: OnceLock::new(),
         })
     };
     let plain = sniffed
@@ -116,6 +120,7 @@ impl<'a> Candidate<'a> {
             wrapped: self.wrapped,
             format: self.format,
             encoding: self.encoding,
+            marks: &self.marks,
         }
     }
 

@@ -1,31 +1,30 @@
 //! Whether a log has some records: in one that stands as it is read, they are found by their stamps, and little of it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::ops::Bound::Included;
+use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::marks::{CHUNK, DISORDER, Marks, Stretch, first_stamp, narrowed, read_at};
 use super::wrapped::Wrapped;
 use crate::intake::{Artifact, BlockReader, Encoding, Limits, Window};
 use crate::parsers::Format;
 use crate::record::split_lines;
-use crate::time::{SECOND, Timestamp};
+use crate::time::{MINUTE, Timestamp};
 use crate::wrappers::StreamReader;
 
-/// How far lines may stand from where their stamps belong, as several threads write them.
-const DISORDER: i64 = SECOND;
-
-/// How many bytes around a stamp are read.
+/// How many bytes around a stamp are read, wherever in a log it may be.
 const AROUND_MAX: u64 = 16 << 20;
 
 /// How many unpacked bytes of a log are read that cannot be read from anywhere.
 const STREAMED_MAX: usize = 128 << 20;
 
+/// How far a clock may have been set back in such a log: an hour in autumn, and some.
+const SET_BACK: i64 = 120 * MINUTE;
+
 /// How large a log is read whole.
 const SMALL: u64 = 256 << 10;
-
-/// How much is read at once where a stamp is looked for, and where a line is.
-const STEP: usize = 8 << 10;
-const CHUNK: usize = 32 << 10;
 
 /// A record that is looked for: its stamp and its first line, or as much of that as somebody left of it.
 pub(super) struct Wanted {
@@ -41,6 +40,8 @@ pub(super) struct Lookup<'a> {
     pub(super) wrapped: Option<&'a Wrapped>,
     pub(super) format: Format,
     pub(super) encoding: Encoding,
+    /// The marks of a log that can be read from anywhere, once they are needed.
+    pub(super) marks: &'a OnceLock<Marks>,
 }
 
 impl Lookup<'_> {
@@ -89,8 +90,11 @@ impl Lookup<'_> {
             found.extend(held.map(|(at, _)| at));
             return Ok(found);
         }
+        let marks = self
+            .marks
+            .get_or_init(|| Marks::of(&mut window, self.format).unwrap_or_default());
         for (at, it) in wanted.iter().enumerate() {
-            if finds(&mut window, self.format, it)? {
+            if finds(&mut window, marks, self.format, it)? {
                 found.insert(at);
             }
         }
@@ -139,7 +143,7 @@ impl Lookup<'_> {
             let is_past = self
                 .format
                 .stamp(&block)
-                .is_some_and(|it| it.0 > last + DISORDER);
+                .is_some_and(|it| it.0 > last + SET_BACK);
             if is_past && self.wrapped.is_none_or(Wrapped::is_in_order) {
                 break;
             }
@@ -186,54 +190,45 @@ fn stands_in(text: &[u8], line: &[u8], begins: bool) -> bool {
     })
 }
 
-/// Reads up to so many bytes from a place on.
-fn read_at(window: &mut Window, at: u64, most: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    window.seek(SeekFrom::Start(at))?;
-    buffer.clear();
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    window.take(most).read_to_end(buffer).map(drop)
-}
-
-/// The stamp of the first record that begins in a text behind its first line end.
-fn first_stamp(text: &[u8], format: Format) -> Option<Timestamp> {
-    let (_, rest) = text.split_at(memchr::memchr(b'\n', text)? + 1);
-    let mut lines = split_lines(rest).filter(|line| format.is_head(line));
-    lines.find_map(|line| format.stamp(line))
-}
-
-/// Whether a log, whose records stand in the order of their stamps but for a little, has a record.
-fn finds(window: &mut Window, format: Format, wanted: &Wanted) -> io::Result<bool> {
-    let mut buffer = Vec::new();
-    let end = window.seek(SeekFrom::End(0))?;
-    let (mut from, mut to) = (0, end);
-    // All before `from` is older than what is looked for.
-    while to - from > CHUNK as u64 {
-        let middle = from + (to - from) / 2;
-        let mut stamp = None;
-        for most in [STEP, CHUNK, 16 * CHUNK] {
-            read_at(window, middle, most, &mut buffer)?;
-            stamp = first_stamp(&buffer, format);
-            if stamp.is_some() {
-                break;
-            }
-        }
-        match stamp {
-            Some(stamp) if stamp.0 < wanted.time.0 - DISORDER => from = middle,
-            _ => to = middle,
-        }
-    }
-    let mut at = from;
-    while at < end && at - from < AROUND_MAX {
-        // With the byte before it and all of a line that begins in it.
-        let most = CHUNK + wanted.line.len() + 1;
-        read_at(window, at.saturating_sub(1), most, &mut buffer)?;
-        if stands_in(&buffer, &wanted.line, at == 0) {
+/// Whether a log has a record: where its time may be in it, and in no other part of it.
+fn finds(window: &mut Window, marks: &Marks, format: Format, it: &Wanted) -> io::Result<bool> {
+    let mut left = AROUND_MAX;
+    for Stretch { bytes, is_ordered } in marks.stretches(it.time) {
+        let past = is_ordered.then_some(it.time.0 + DISORDER);
+        let from = if is_ordered {
+            narrowed(window, format, bytes.clone(), it.time)?
+        } else {
+            bytes.start
+        };
+        let to = bytes.end.min(from + left);
+        left -= to - from;
+        if scans(window, format, from..to, &it.line, past)? {
             return Ok(true);
         }
-        if first_stamp(&buffer, format).is_some_and(|it| it.0 > wanted.time.0 + DISORDER) {
-            return Ok(false);
+    }
+    Ok(false)
+}
+
+/// Whether a line begins so in a part of a log, which is read up to the first record that is younger than `past`.
+fn scans(
+    window: &mut Window,
+    format: Format,
+    bytes: Range<u64>,
+    line: &[u8],
+    past: Option<i64>,
+) -> io::Result<bool> {
+    let mut buffer = Vec::new();
+    for at in bytes.step_by(CHUNK) {
+        // With the byte before it and all of a line that begins in it.
+        let most = CHUNK + line.len() + 1;
+        read_at(window, at.saturating_sub(1), most, &mut buffer)?;
+        if stands_in(&buffer, line, at == 0) {
+            return Ok(true);
         }
-        at += CHUNK as u64;
+        let is_past = |past| first_stamp(&buffer, format).is_some_and(|it| it.0 > past);
+        if past.is_some_and(is_past) {
+            break;
+        }
     }
     Ok(false)
 }

@@ -8,6 +8,7 @@ mod folding;
 mod inputs;
 mod listings;
 mod lookup;
+mod marks;
 mod places;
 mod reader;
 mod run;

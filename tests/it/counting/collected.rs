@@ -96,6 +96,40 @@ fn a_log_that_was_just_rotated_is_no_excerpt_of_its_err_log() {
 }
 
 #[test]
+fn an_excerpt_is_found_on_both_sides_of_a_clock_that_was_set_back() {
+    // 6,000 seconds; then the clock is set back by so many, and there are as many again.
+    for back in [120, 600, 5_400] {
+        let before = |at: u32| refused_at(36_000 + at, 0);
+        let behind = |at: u32| refused_at(42_000 - back + at, 500_000);
+        let log: String = (0..6_000)
+            .map(before)
+            .chain((0..6_000).map(behind))
+            .collect();
+        let about: String = (5_900..6_000)
+            .map(before)
+            .chain((0..100).map(behind))
+            .collect();
+        let repeated: String = (0..50).map(behind).collect();
+        for (excerpt, text) in [
+            ("n1/times.txt", &about),
+            ("n1/times.log", &about),
+            ("n1/errors.txt", &repeated),
+            ("n1/times.log", &repeated),
+        ] {
+            let folder = Folder::with(LOG, &log);
+            folder.put(excerpt, text);
+            assert_view(&folder, excerpt, 12_000);
+            // Beside the err.log, and packed.
+            folder.put("n1/clickhouse-server.err.log", &log);
+            assert_view(&folder, excerpt, 12_000);
+        }
+        let folder = Folder::with(&format!("{LOG}.0.gz"), product::gzip(log.as_bytes()));
+        folder.put("n1/times.txt", &repeated);
+        assert_view(&folder, "n1/times.txt", 12_000);
+    }
+}
+
+#[test]
 fn a_note_in_which_no_record_begins_names_no_node() {
     let indented: String = refusals(0..2)
         .lines()
