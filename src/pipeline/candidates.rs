@@ -62,7 +62,7 @@ pub(super) fn candidates<'a>(
         let is_piece = role != Role::Main || piece.is_some();
         let kind = match wrapped {
             Some(log) if log.is_excerpt => Kind::Excerpt,
-            Some(log) if !log.layers.is_empty() => Kind::Log,
+            Some(log) if !log.is_bare() => Kind::Log,
             // Who names files after nodes has their logs in them.
             _ if names_a_node(stem) => Kind::Log,
             _ if !is_called_log => Kind::Excerpt,
@@ -94,8 +94,8 @@ pub(super) fn candidates<'a>(
 
 impl<'a> Candidate<'a> {
     /// How much it is rather a log that others were taken from.
-    pub(super) fn rank(&self) -> Kind {
-        self.kind
+    pub(super) fn rank(&self) -> (Kind, bool) {
+        (self.kind, self.wrapped.is_none())
     }
 
     /// Whether both are files of one log.

@@ -8,7 +8,9 @@ use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
 use crate::parsers::{Format, Sample, claimed, sniff};
 use crate::record::{Lines, Start, split_lines};
 use crate::time::{MINUTE, Timestamp, Zone};
-use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
+use crate::wrappers::{
+    Layer, Reading, StreamReader, Unwrapped, Wrapper, detect, is_newest_first, survey,
+};
 
 /// One log of a wrapped file.
 #[derive(Debug)]
@@ -235,6 +237,12 @@ pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
 }
 
 impl Wrapped {
+    /// Whether nothing is around its lines but what a terminal shows them with.
+    pub(super) fn is_bare(&self) -> bool {
+        let mut around = self.layers.iter();
+        around.all(|layer| layer.wrapper == Wrapper::Ansi)
+    }
+
     /// Whether the oldest line stands first.
     pub(super) fn is_in_order(&self) -> bool {
         !self.is_reversed

@@ -95,6 +95,51 @@ fn a_log_that_was_just_rotated_is_no_excerpt_of_its_err_log() {
     assert!(product::problems(product::input(&report, "alpha.log")).is_empty());
 }
 
+/// Each line as a pager of logs shows it.
+fn colored(text: &str) -> String {
+    let line = |line: &str| {
+        let (stamp, rest) = line.split_at(26);
+        format!("\x1b[0m\x1b[1m{stamp}\x1b[0m\x1b[36m{rest}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
+}
+
+/// Each line as `grep --color=always Error` prints it.
+fn grepped(text: &str) -> String {
+    text.replace("Error", "\x1b[01;31m\x1b[KError\x1b[m\x1b[K")
+}
+
+#[test]
+fn colors_make_no_second_record_of_a_line() {
+    // The longer ones are longer than what is looked at to tell a format.
+    for records in [6, 400] {
+        let all = refusals(0..records);
+        let some = refusals((0..records).step_by(2));
+        for excerpt in [
+            "n1/errors.txt",
+            "n1/red.txt",
+            "n1/red.log",
+            "n1/typescript",
+            "n1/clickhouse-server.log.color",
+            "red.log",
+        ] {
+            for text in [grepped(&some), colored(&some), colored(&all)] {
+                let folder = Folder::with(LOG, &all);
+                folder.put(excerpt, text);
+                assert_view(&folder, excerpt, u64::from(records));
+            }
+        }
+    }
+}
+
+#[test]
+fn colors_hide_no_level_of_a_file_that_is_alone() {
+    let report = Folder::with("red.log", grepped(&refusals(0..400))).report();
+    assert_eq!(count(&report, "relink-refused", "red"), 400);
+    assert_eq!(report.records.by_level["error"], 400);
+    assert!(product::problems(product::input(&report, "red.log")).is_empty());
+}
+
 #[test]
 fn an_excerpt_is_found_on_both_sides_of_a_clock_that_was_set_back() {
     // 6,000 seconds; then the clock is set back by so many, and there are as many again.
