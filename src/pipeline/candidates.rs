@@ -22,6 +22,8 @@ pub(super) type LogAt = (usize, Option<usize>);
 pub(super) enum Kind {
     /// It is not called like a log, or only some lines of a log are there.
     Excerpt,
+    /// A collector took it, and does not say from whom.
+    Collected,
     /// It is called like a log that no server writes.
     Named,
     /// It is a log.
@@ -62,9 +64,11 @@ pub(super) fn candidates<'a>(
         let is_piece = role != Role::Main || piece.is_some();
         let kind = match wrapped {
             Some(log) if log.is_excerpt => Kind::Excerpt,
-            Some(log) if !log.is_bare() => Kind::Log,
+            Some(log) if log.names_a_node() => Kind::Log,
             // Who names files after nodes has their logs in them.
             _ if names_a_node(stem) => Kind::Log,
+            Some(log) if !log.is_bare() && !Place::is_usual_name(stem) => Kind::Collected,
+            Some(log) if !log.is_bare() => Kind::Log,
             _ if !is_called_log => Kind::Excerpt,
             _ if is_piece || Place::is_usual_name(stem) => Kind::Log,
             _ => Kind::Named,
@@ -132,6 +136,8 @@ impl<'a> Candidate<'a> {
             (Kind::Excerpt, Kind::Excerpt) => (bytes.0, log.at) > (bytes.1, self.at),
             (Kind::Excerpt, _) => true,
             (_, Kind::Excerpt) => false,
+            // What collectors took of two is of two.
+            (Kind::Collected, _) => log.wrapped.is_none(),
             _ => true,
         };
         let is_whole = log.wrapped.is_none_or(|it| !it.is_excerpt);
@@ -199,6 +205,7 @@ impl<'a> Candidate<'a> {
 
 /// Whether a file is called as nodes are, `n1` or `zk-3`: by a word and a number.
 fn names_a_node(stem: &str) -> bool {
+    let stem = stem.strip_suffix(".json").unwrap_or(stem);
     let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = stem.len() - word.len();
     let word = word.trim_end_matches(['-', '_', '.']);

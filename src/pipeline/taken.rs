@@ -86,7 +86,10 @@ pub(super) fn taken(
     }
     let files = logs.iter().filter(|it| it.kind != Kind::Log);
     let files = files.filter(|it| names.node_of(it.artifact).is_none());
-    let files: Vec<&Candidate<'_>> = files.take(FILES_MAX).collect();
+    let mut files: Vec<&Candidate<'_>> = files.collect();
+    // What a collector took is rather a log than the others.
+    files.sort_by_key(|it| it.kind == Kind::Collected);
+    files.truncate(FILES_MAX);
     let asked = files.par_iter().enumerate();
     let asked: Vec<Asked<'_, '_>> = asked
         .filter_map(|(number, file)| Asked::of(file, &logs, number < STREAMING_MAX))

@@ -243,6 +243,11 @@ impl Wrapped {
         around.all(|layer| layer.wrapper == Wrapper::Ansi)
     }
 
+    /// Whether its wrapper or its lines name a node, or the file that it was in.
+    pub(super) fn names_a_node(&self) -> bool {
+        self.node.is_some() || self.path.is_some()
+    }
+
     /// Whether the oldest line stands first.
     pub(super) fn is_in_order(&self) -> bool {
         !self.is_reversed

@@ -4,7 +4,7 @@
 use casdiag::report::model::Report;
 
 use crate::counting::refused;
-use crate::product::{self, Folder, count};
+use crate::product::{self, Folder, count, total};
 
 const LOG: &str = "n1/clickhouse-server.log";
 
@@ -138,6 +138,39 @@ fn colors_hide_no_level_of_a_file_that_is_alone() {
     assert_eq!(count(&report, "relink-refused", "red"), 400);
     assert_eq!(report.records.by_level["error"], 400);
     assert!(product::problems(product::input(&report, "red.log")).is_empty());
+}
+
+/// Each line as docker keeps it.
+fn docker(text: &str) -> String {
+    let line = |line: &str| {
+        format!(
+            "{{\"log\":\"{line}\\n\",\"stream\":\"stderr\",\"time\":\"2026-09-01T10:00:00.123456789Z\"}}\n"
+        )
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn what_docker_keeps_of_a_log_is_a_view_of_it_whatever_its_file_is_called() {
+    for name in [
+        "n1/something.json",
+        "n1/0123abcd-json.log",
+        "something.json",
+        "n1/dump.txt",
+    ] {
+        // Some of it, all of it, and a record of a piece that is not here.
+        for (numbers, records) in [(vec![1, 3], 6), ((0..6).collect(), 6), (vec![1, 3, 9], 7)] {
+            let folder = Folder::with(LOG, refusals(0..6));
+            folder.put(name, docker(&refusals(numbers)));
+            assert_view(&folder, name, records);
+        }
+    }
+    // What is of another node, and what is alone, keeps its name.
+    let folder = Folder::with(LOG, refusals(0..6));
+    folder.put("web.json", docker(&refusals(10..12)));
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "web"), 2);
+    assert_eq!(total(&report, "relink-refused"), 8);
 }
 
 #[test]
