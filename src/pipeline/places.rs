@@ -29,6 +29,10 @@ pub(super) fn places(
         let fault = InputFault::of(ProblemKind::DuplicatePiece, detail);
         sniffed[*at].unreadable.get_or_insert(fault);
     }
+    for (at, (of, lines)) in &taken.partly {
+        let paths: Vec<&str> = of.iter().map(|&at| artifacts[at].path.as_str()).collect();
+        sniffed[*at].leave_out(lines, &paths.join(", "));
+    }
     let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, &taken, names);
     if is_named || folder.is_none() {
         return places;

@@ -1,7 +1,9 @@
 //! What the first bytes of an artifact tell: a format of logs, a table, a form of test results, a node.
 
+use std::ops::Range;
+
 use super::tables::{self, Export};
-use super::wrapped::{self, Wrapped};
+use super::wrapped::{self, LeftOut, Wrapped};
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Encoding, SAMPLE_BYTES};
 use crate::layout::Choice;
@@ -149,6 +151,28 @@ fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) ->
 }
 
 impl Sniffed {
+    /// Has some of its lines, those of a record each, left out as records of other files.
+    pub(super) fn leave_out(&mut self, lines: &[Range<u64>], of: &str) {
+        let Some(format) = self.format else { return };
+        if self.logs.is_empty() {
+            self.logs
+                .push(Wrapped::unwrapped(format, self.node.clone()));
+        }
+        let count = lines.len();
+        let stand = if count == 1 {
+            "record stands"
+        } else {
+            "records stand"
+        };
+        let detail = format!("{count} {stand} in {of} too: not read a second time");
+        for log in &mut self.logs {
+            log.left_out = Some(LeftOut {
+                lines: lines.to_vec(),
+                detail: detail.clone(),
+            });
+        }
+    }
+
     /// Nothing known.
     fn unknown(encoding: Encoding) -> Self {
         Self {

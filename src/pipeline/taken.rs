@@ -5,6 +5,7 @@
 //! records, they count all the same. In a log that stands as it is read, a line is found by its stamp, and little of it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -31,7 +32,9 @@ enum From {
     One(LogAt),
     /// Several, which have all of its records: the nearest of them, and their artifacts.
     Several(LogAt, BTreeSet<usize>),
-    /// Several, which lack some of its records.
+    /// Several, which lack some of its records: their artifacts, and the lines of those that they have.
+    Partly(BTreeSet<usize>, Vec<Range<u64>>),
+    /// Several, and it is not known which of its records they have.
     Nobody,
 }
 
@@ -65,6 +68,8 @@ pub(super) struct Taken {
     pub(super) from: BTreeMap<LogAt, LogAt>,
     /// Files all of whose records stand in several other ones, by artifact.
     pub(super) repeated: BTreeMap<usize, BTreeSet<usize>>,
+    /// Files some of whose records stand in several other ones, by artifact: these, and the lines of those records.
+    pub(super) partly: BTreeMap<usize, (BTreeSet<usize>, Vec<Range<u64>>)>,
     /// Files that are of several nodes, each under a name that names none.
     pub(super) renamed: BTreeMap<LogAt, Artifact>,
 }
@@ -106,6 +111,13 @@ pub(super) fn taken(
             From::Several(log, all) => {
                 taken.repeated.insert(at.0, all);
                 log
+            }
+            From::Partly(all, lines) => {
+                taken.partly.insert(at.0, (all, lines));
+                // It is read as the only log in its file.
+                let at = (at.0, Some(0));
+                taken.renamed.insert(at, renamed(&artifacts[at.0]));
+                continue;
             }
             From::Nobody => {
                 taken.renamed.insert(at, renamed(&artifacts[at.0]));
@@ -227,7 +239,10 @@ impl<'l, 'a> Asked<'l, 'a> {
         if found.iter().all(is_one) {
             return Some(From::One(most.best.at));
         }
-        Some(From::Nobody)
+        Some(match in_none {
+            Some(lines) => From::Partly(of, others(&self.records, &lines)),
+            None => From::Nobody,
+        })
     }
 
     /// What a log has of the file, if that may have been taken from it. A file that is called like a log has to be of it
@@ -324,6 +339,16 @@ fn is_smaller(file: &Candidate<'_>, files: &[&Candidate<'_>]) -> bool {
         left -= bytes;
     }
     left == 0 && files.iter().any(|it| it.rank() > file.rank())
+}
+
+/// The lines of all records but of those that begin at some lines.
+fn others(records: &[Wanted], but: &BTreeSet<u64>) -> Vec<Range<u64>> {
+    let mut begins: Vec<u64> = records.iter().map(|it| it.at).collect();
+    begins.sort_unstable();
+    let ends = begins.iter().skip(1).copied().chain([u64::MAX]);
+    let lines = begins.iter().copied().zip(ends);
+    let others = lines.filter(|(begin, _)| !but.contains(begin));
+    others.map(|(begin, end)| begin..end).collect()
 }
 
 /// The files of each log, in the order of the first of each.

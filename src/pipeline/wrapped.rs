@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
@@ -39,10 +40,19 @@ pub(super) struct Wrapped {
     name: String,
     /// Lines of its file that are of logs beyond the bound on their number: noted with the first one.
     pub(super) beyond: Lines,
+    /// Which of its lines are not read, where its file holds no other log.
+    pub(super) left_out: Option<LeftOut>,
     /// Where it belongs.
     pub(super) place: Option<Place>,
     /// Whether its records were found in another log.
     pub(super) is_taken: bool,
+}
+
+/// Lines whose records stand in other files too, and what is said of that.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    pub(super) lines: Vec<Range<u64>>,
+    pub(super) detail: String,
 }
 
 /// How many lines of a text, the sample or what stands in it, are of a known format.
@@ -116,27 +126,20 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
         });
     // What is pasted lies in a file that is called whatever its writer liked.
     let pasted = || log.is_excerpt() && path.is_none();
+    let node = named
+        .or_else(|| format.only_node(&log.sample))
+        .or_else(|| pasted().then(|| format.only_writer(&log.sample)).flatten());
     let wrapped = Wrapped {
-        format,
-        node: named
-            .or_else(|| format.only_node(&log.sample))
-            .or_else(|| pasted().then(|| format.only_writer(&log.sample)).flatten()),
         wrapper: log.name(),
         is_excerpt: log.is_excerpt(),
-        is_reversed: false,
         clock: if log.is_text_log() {
             Clock::Utc
         } else {
             Clock::Unknown
         },
-        file: None,
-        path: None,
-        paths: Arc::default(),
-        beyond: Lines::default(),
         name,
-        place: None,
-        is_taken: false,
         layers: log.layers,
+        ..Wrapped::unwrapped(format, node)
     };
     Some((wrapped, path))
 }
@@ -216,27 +219,33 @@ const PAIRS_MIN: usize = 3;
 
 /// A file without wrappers whose newest record stands first.
 pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
-    let mut log = Wrapped {
-        layers: Vec::new(),
-        format,
-        node: format.only_node(sample),
-        wrapper: String::new(),
-        is_excerpt: false,
-        is_reversed: false,
-        clock: Clock::Unknown,
-        file: None,
-        path: None,
-        paths: Arc::default(),
-        beyond: Lines::default(),
-        name: String::new(),
-        place: None,
-        is_taken: false,
-    };
+    let mut log = Wrapped::unwrapped(format, format.only_node(sample));
     log.look(sample);
     log.is_reversed.then_some(log)
 }
 
 impl Wrapped {
+    /// The only log of a file, with nothing around its lines.
+    pub(super) fn unwrapped(format: Format, node: Option<String>) -> Self {
+        Self {
+            layers: Vec::new(),
+            format,
+            node,
+            wrapper: String::new(),
+            is_excerpt: false,
+            is_reversed: false,
+            clock: Clock::Unknown,
+            file: None,
+            path: None,
+            paths: Arc::default(),
+            beyond: Lines::default(),
+            left_out: None,
+            name: String::new(),
+            place: None,
+            is_taken: false,
+        }
+    }
+
     /// Whether nothing is around its lines but what a terminal shows them with.
     pub(super) fn is_bare(&self) -> bool {
         let mut around = self.layers.iter();
@@ -261,6 +270,7 @@ impl Wrapped {
             is_head: Box::new(move |line| format.is_head(line)),
             is_reversed: self.is_reversed,
             paths: &self.paths,
+            left_out: self.left_out.as_ref().map_or(&[][..], |it| &it.lines),
             notes_foreign,
         }
     }

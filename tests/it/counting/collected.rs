@@ -208,6 +208,33 @@ fn an_excerpt_is_found_on_both_sides_of_a_clock_that_was_set_back() {
 }
 
 #[test]
+fn a_record_of_an_excerpt_of_several_logs_that_none_of_them_has_counts_alone() {
+    let folder = Folder::with(LOG, refusals(0..3));
+    folder.put("n2/clickhouse-server.log", refusals(30..33));
+    let foreign = refused_at(38_400, 0) + "0. DB::f() @ 0x1\n";
+    let excerpt = [refusals([1, 2]), foreign, refusals([30, 31])].concat();
+    for name in ["errors.txt", "times.txt", "errors.log"] {
+        folder.put(name, &excerpt);
+        let report = folder.report();
+        let by_node = report.records.by_node.iter();
+        let by_node: Vec<(&str, u64)> = by_node.map(|(node, n)| (node.as_str(), *n)).collect();
+        assert_eq!(by_node, [("(unnamed)", 1), ("n1", 3), ("n2", 3)]);
+        let input = product::input(&report, name);
+        assert_eq!(product::problems(input), [("further-view", None)]);
+        let detail = &input.problems[0].detail;
+        assert!(detail.starts_with("4 records stand in "), "{detail}");
+        assert!(detail.contains("n1/") && detail.contains("n2/"), "{detail}");
+        // It is cited where it stands.
+        let path = folder.path().to_str().unwrap();
+        let listed = product::casdiag(&["lines", "relink-refused", path, "--node", "(unnamed)"]);
+        let cited = format!("{name}:3: 2026.09.01 10:40:00.000000");
+        assert!(listed.out.contains(&cited), "{}", listed.out);
+        assert!(listed.out.contains("\n1 record is relink-refused\n"));
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+}
+
+#[test]
 fn a_note_in_which_no_record_begins_names_no_node() {
     let indented: String = refusals(0..2)
         .lines()
