@@ -14,8 +14,9 @@ use crate::record::split_lines;
 use crate::time::{MINUTE, Timestamp};
 use crate::wrappers::StreamReader;
 
-/// How many bytes around a stamp are read, wherever in a log it may be.
-const AROUND_MAX: u64 = 16 << 20;
+/// How many bytes of a log are read for each record that is looked for, all together: where its stamps are in no order, a time may be
+/// anywhere.
+const READ_EACH: u64 = 4 << 20;
 
 /// How many unpacked bytes of a log are read that cannot be read from anywhere.
 const STREAMED_MAX: usize = 128 << 20;
@@ -93,8 +94,9 @@ impl Lookup<'_> {
         let marks = self
             .marks
             .get_or_init(|| Marks::of(&mut window, self.format).unwrap_or_default());
+        let mut left = READ_EACH.saturating_mul(wanted.len() as u64);
         for (at, it) in wanted.iter().enumerate() {
-            if finds(&mut window, marks, self.format, it)? {
+            if finds(&mut window, marks, self.format, it, &mut left)? {
                 found.insert(at);
             }
         }
@@ -190,9 +192,14 @@ fn stands_in(text: &[u8], line: &[u8], begins: bool) -> bool {
     })
 }
 
-/// Whether a log has a record: where its time may be in it, and in no other part of it.
-fn finds(window: &mut Window, marks: &Marks, format: Format, it: &Wanted) -> io::Result<bool> {
-    let mut left = AROUND_MAX;
+/// Whether a log has a record: where its time may be in it, and in no other part of it. `left` is how much may be read.
+fn finds(
+    window: &mut Window,
+    marks: &Marks,
+    format: Format,
+    it: &Wanted,
+    left: &mut u64,
+) -> io::Result<bool> {
     for Stretch { bytes, is_ordered } in marks.stretches(it.time) {
         let past = is_ordered.then_some(it.time.0 + DISORDER);
         let from = if is_ordered {
@@ -200,35 +207,38 @@ fn finds(window: &mut Window, marks: &Marks, format: Format, it: &Wanted) -> io:
         } else {
             bytes.start
         };
-        let to = bytes.end.min(from + left);
-        left -= to - from;
-        if scans(window, format, from..to, &it.line, past)? {
+        let to = bytes.end.min(from.saturating_add(*left));
+        let (is_there, read) = scans(window, format, from..to, &it.line, past)?;
+        *left = left.saturating_sub(read);
+        if is_there {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether a line begins so in a part of a log, which is read up to the first record that is younger than `past`.
+/// Whether a line begins so in a part of a log, which is read up to the first record that is younger than `past`; and how much of it
+/// was read.
 fn scans(
     window: &mut Window,
     format: Format,
     bytes: Range<u64>,
     line: &[u8],
     past: Option<i64>,
-) -> io::Result<bool> {
-    let mut buffer = Vec::new();
+) -> io::Result<(bool, u64)> {
+    let (mut buffer, mut read) = (Vec::new(), 0);
     for at in bytes.step_by(CHUNK) {
+        read += CHUNK as u64;
         // With the byte before it and all of a line that begins in it.
         let most = CHUNK + line.len() + 1;
         read_at(window, at.saturating_sub(1), most, &mut buffer)?;
         if stands_in(&buffer, line, at == 0) {
-            return Ok(true);
+            return Ok((true, read));
         }
         let is_past = |past| first_stamp(&buffer, format).is_some_and(|it| it.0 > past);
         if past.is_some_and(is_past) {
             break;
         }
     }
-    Ok(false)
+    Ok((false, read))
 }

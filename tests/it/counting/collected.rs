@@ -236,10 +236,9 @@ fn a_record_of_an_excerpt_of_several_logs_that_none_of_them_has_counts_alone() {
 
 #[test]
 fn a_note_in_which_no_record_begins_names_no_node() {
-    let indented: String = refusals(0..2)
-        .lines()
-        .map(|line| format!("  {line}\n"))
-        .collect();
+    let shown = refusals(0..2);
+    let lines = shown.split_inclusive('\n');
+    let indented: String = lines.flat_map(|line| ["  ", line]).collect();
     let note = format!("Seen on n1:\n\n{indented}\nand nothing else.\n");
     for (name, lines) in [
         ("README", &note),
