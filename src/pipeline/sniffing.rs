@@ -144,8 +144,7 @@ fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) ->
         format,
         node: format.and_then(|format| format.only_node(sample.bytes)),
         logs,
-        unreadable: illegible(artifact, sample.bytes, format)
-            .or_else(|| quoted.map(|format| unbegun(format, sample.bytes))),
+        unreadable: illegible(artifact, sample.bytes, format).or_else(|| quoted.map(unbegun)),
         ..Sniffed::unknown(encoding)
     }
 }
@@ -253,13 +252,11 @@ fn illegible(artifact: &Artifact, sample: &[u8], format: Option<Format>) -> Opti
 }
 
 /// What is said of a file that shows lines of a log where no record begins: a note, and no log of anybody.
-fn unbegun(format: Format, sample: &[u8]) -> InputFault {
-    let count = split_lines(sample).count();
+fn unbegun(format: Format) -> InputFault {
     let name = format.spec().name;
-    let detail = format!("what looks like records of {name} is indented: no line begins one");
+    let detail = format!("no record begins in it: what looks like records of {name} is indented");
     InputFault {
         line: Some(1),
-        count: u64::try_from(count).unwrap_or(u64::MAX),
         ..InputFault::of(ProblemKind::UnparsedLines, detail)
     }
 }

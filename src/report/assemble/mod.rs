@@ -472,6 +472,7 @@ fn detail(fault: &InputFault) -> String {
         ProblemKind::UnknownLevel => format!(
             "{n} records with a level that no known version prints, or a head that cannot be read"
         ),
+        ProblemKind::UnparsedLines if !fault.detail.is_empty() => fault.detail.clone(),
         ProblemKind::UnparsedLines => format!("{lines} before the first record belong to none"),
         ProblemKind::RaggedRows => {
             let rows = if n == 1 { "row has" } else { "rows have" };

@@ -253,6 +253,11 @@ fn a_note_in_which_no_record_begins_names_no_node() {
         let note = product::input(&report, name);
         assert_eq!((note.records, note.format.as_str()), (0, "unknown"));
         assert_eq!(product::problems(note), [("unparsed-lines", Some(1))]);
+        assert!(
+            note.problems[0]
+                .detail
+                .ends_with("of clickhouse is indented")
+        );
         assert!(report.complete);
     }
 }
