@@ -181,6 +181,11 @@ impl Format {
         writers.all(|node| node == first).then_some(first)
     }
 
+    /// Whether a record begins in a sample: lines may look like one's head and be indented.
+    pub fn begins(self, sample: &[u8]) -> bool {
+        sample_lines(sample).any(|line| self.is_head(line))
+    }
+
     /// How many lines of a sample it claims.
     fn claims(self, sample: &[u8]) -> usize {
         match self.0.claims {

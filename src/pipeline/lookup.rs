@@ -1,36 +1,38 @@
 //! Whether a log has some records: in one that stands as it is read, they are found by their stamps, and little of it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::ops::Bound::Included;
+use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::marks::{CHUNK, DISORDER, Marks, Stretch, first_stamp, narrowed, read_at};
 use super::wrapped::Wrapped;
 use crate::intake::{Artifact, BlockReader, Encoding, Limits, Window};
 use crate::parsers::Format;
 use crate::record::split_lines;
-use crate::time::{SECOND, Timestamp};
+use crate::time::{MINUTE, Timestamp};
 use crate::wrappers::StreamReader;
 
-/// How far lines may stand from where their stamps belong, as several threads write them.
-const DISORDER: i64 = SECOND;
-
-/// How many bytes around a stamp are read.
-const AROUND_MAX: u64 = 16 << 20;
+/// How many bytes of a log are read for each record that is looked for, all together: where its stamps are in no order, a time may be
+/// anywhere.
+const READ_EACH: u64 = 4 << 20;
 
 /// How many unpacked bytes of a log are read that cannot be read from anywhere.
 const STREAMED_MAX: usize = 128 << 20;
 
+/// How far a clock may have been set back in such a log: an hour in autumn, and some.
+const SET_BACK: i64 = 120 * MINUTE;
+
 /// How large a log is read whole.
 const SMALL: u64 = 256 << 10;
-
-/// How much is read at once where a stamp is looked for, and where a line is.
-const STEP: usize = 8 << 10;
-const CHUNK: usize = 32 << 10;
 
 /// A record that is looked for: its stamp and its first line, or as much of that as somebody left of it.
 pub(super) struct Wanted {
     pub(super) time: Timestamp,
     pub(super) line: Vec<u8>,
+    /// The line of its file that it begins at, from 1.
+    pub(super) at: u64,
 }
 
 /// Looks for records in a log.
@@ -39,6 +41,8 @@ pub(super) struct Lookup<'a> {
     pub(super) wrapped: Option<&'a Wrapped>,
     pub(super) format: Format,
     pub(super) encoding: Encoding,
+    /// The marks of a log that can be read from anywhere, once they are needed.
+    pub(super) marks: &'a OnceLock<Marks>,
 }
 
 impl Lookup<'_> {
@@ -47,8 +51,32 @@ impl Lookup<'_> {
         self.encoding == Encoding::Plain && self.wrapped.is_none()
     }
 
-    /// Which of the records stand in it; if `all` must, those before the first one that does not.
-    pub(super) fn holds(&self, wanted: &[&Wanted], all: bool) -> io::Result<BTreeSet<usize>> {
+    /// How many bytes its text has, where they are stored as they are read.
+    pub(super) fn stored_text(&self) -> Option<u64> {
+        self.is_seekable().then_some(self.artifact.bytes)
+    }
+
+    /// How many bytes its text has, as far as that is read: at least `enough` if it has as many.
+    pub(super) fn text_bytes(&self, enough: u64) -> u64 {
+        if let Some(bytes) = self.stored_text() {
+            return bytes;
+        }
+        let enough = enough.min(STREAMED_MAX as u64);
+        let (mut bytes, mut buffer) = (0, Vec::new());
+        let Some(mut blocks) = self.blocks() else {
+            return bytes;
+        };
+        while bytes < enough
+            && let Some(block) = blocks.next(buffer)
+        {
+            bytes += block.len() as u64;
+            buffer = block;
+        }
+        bytes
+    }
+
+    /// Which of the records stand in it.
+    pub(super) fn holds(&self, wanted: &[&Wanted]) -> io::Result<BTreeSet<usize>> {
         let seekable = self.artifact.window().filter(|_| self.is_seekable());
         let Some(window) = seekable else {
             return Ok(self.streams(wanted));
@@ -63,36 +91,36 @@ impl Lookup<'_> {
             found.extend(held.map(|(at, _)| at));
             return Ok(found);
         }
+        let marks = self
+            .marks
+            .get_or_init(|| Marks::of(&mut window, self.format).unwrap_or_default());
+        let mut left = READ_EACH.saturating_mul(wanted.len() as u64);
         for (at, it) in wanted.iter().enumerate() {
-            if finds(&mut window, self.format, it)? {
+            if finds(&mut window, marks, self.format, it, &mut left)? {
                 found.insert(at);
-            } else if all {
-                break;
             }
         }
         Ok(found)
     }
 
-    /// The same, of a log that is read from its beginning.
-    fn streams(&self, wanted: &[&Wanted]) -> BTreeSet<usize> {
-        let Ok((reader, _)) = self.artifact.open() else {
-            return BTreeSet::new();
-        };
+    /// It from its beginning; `None` if it cannot be opened.
+    fn blocks(&self) -> Option<Blocks> {
+        let (reader, _) = self.artifact.open().ok()?;
         let format = self.format;
-        let mut blocks = if let Some(log) = self.wrapped {
+        let limits = Limits::default();
+        Some(if let Some(log) = self.wrapped {
             let reading = log.reading(false);
-            Blocks::Wrapped(Box::new(StreamReader::new(
-                reader,
-                reading,
-                Limits::default(),
-            )))
+            Blocks::Wrapped(Box::new(StreamReader::new(reader, reading, limits)))
         } else {
             let is_head = move |line: &[u8]| format.is_head(line);
-            Blocks::Plain(Box::new(BlockReader::new(
-                reader,
-                is_head,
-                Limits::default(),
-            )))
+            Blocks::Plain(Box::new(BlockReader::new(reader, is_head, limits)))
+        })
+    }
+
+    /// The same, of a log that is read from its beginning.
+    fn streams(&self, wanted: &[&Wanted]) -> BTreeSet<usize> {
+        let Some(mut blocks) = self.blocks() else {
+            return BTreeSet::new();
         };
         let mut lines_of: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         for (at, it) in wanted.iter().enumerate() {
@@ -114,9 +142,10 @@ impl Lookup<'_> {
                 found.extend(held.flat_map(|(_, places)| places));
             }
             read += block.len();
-            let is_past = format
+            let is_past = self
+                .format
                 .stamp(&block)
-                .is_some_and(|it| it.0 > last + DISORDER);
+                .is_some_and(|it| it.0 > last + SET_BACK);
             if is_past && self.wrapped.is_none_or(Wrapped::is_in_order) {
                 break;
             }
@@ -163,54 +192,53 @@ fn stands_in(text: &[u8], line: &[u8], begins: bool) -> bool {
     })
 }
 
-/// Reads up to so many bytes from a place on.
-fn read_at(window: &mut Window, at: u64, most: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    window.seek(SeekFrom::Start(at))?;
-    buffer.clear();
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    window.take(most).read_to_end(buffer).map(drop)
-}
-
-/// The stamp of the first record that begins in a text behind its first line end.
-fn first_stamp(text: &[u8], format: Format) -> Option<Timestamp> {
-    let (_, rest) = text.split_at(memchr::memchr(b'\n', text)? + 1);
-    let mut lines = split_lines(rest).filter(|line| format.is_head(line));
-    lines.find_map(|line| format.stamp(line))
-}
-
-/// Whether a log, whose records stand in the order of their stamps but for a little, has a record.
-fn finds(window: &mut Window, format: Format, wanted: &Wanted) -> io::Result<bool> {
-    let mut buffer = Vec::new();
-    let end = window.seek(SeekFrom::End(0))?;
-    let (mut from, mut to) = (0, end);
-    // All before `from` is older than what is looked for.
-    while to - from > CHUNK as u64 {
-        let middle = from + (to - from) / 2;
-        let mut stamp = None;
-        for most in [STEP, CHUNK, 16 * CHUNK] {
-            read_at(window, middle, most, &mut buffer)?;
-            stamp = first_stamp(&buffer, format);
-            if stamp.is_some() {
-                break;
-            }
-        }
-        match stamp {
-            Some(stamp) if stamp.0 < wanted.time.0 - DISORDER => from = middle,
-            _ => to = middle,
-        }
-    }
-    let mut at = from;
-    while at < end && at - from < AROUND_MAX {
-        // With the byte before it and all of a line that begins in it.
-        let most = CHUNK + wanted.line.len() + 1;
-        read_at(window, at.saturating_sub(1), most, &mut buffer)?;
-        if stands_in(&buffer, &wanted.line, at == 0) {
+/// Whether a log has a record: where its time may be in it, and in no other part of it. `left` is how much may be read.
+fn finds(
+    window: &mut Window,
+    marks: &Marks,
+    format: Format,
+    it: &Wanted,
+    left: &mut u64,
+) -> io::Result<bool> {
+    for Stretch { bytes, is_ordered } in marks.stretches(it.time) {
+        let past = is_ordered.then_some(it.time.0 + DISORDER);
+        let from = if is_ordered {
+            narrowed(window, format, bytes.clone(), it.time)?
+        } else {
+            bytes.start
+        };
+        let to = bytes.end.min(from.saturating_add(*left));
+        let (is_there, read) = scans(window, format, from..to, &it.line, past)?;
+        *left = left.saturating_sub(read);
+        if is_there {
             return Ok(true);
         }
-        if first_stamp(&buffer, format).is_some_and(|it| it.0 > wanted.time.0 + DISORDER) {
-            return Ok(false);
-        }
-        at += CHUNK as u64;
     }
     Ok(false)
+}
+
+/// Whether a line begins so in a part of a log, which is read up to the first record that is younger than `past`; and how much of it
+/// was read.
+fn scans(
+    window: &mut Window,
+    format: Format,
+    bytes: Range<u64>,
+    line: &[u8],
+    past: Option<i64>,
+) -> io::Result<(bool, u64)> {
+    let (mut buffer, mut read) = (Vec::new(), 0);
+    for at in bytes.step_by(CHUNK) {
+        read += CHUNK as u64;
+        // With the byte before it and all of a line that begins in it.
+        let most = CHUNK + line.len() + 1;
+        read_at(window, at.saturating_sub(1), most, &mut buffer)?;
+        if stands_in(&buffer, line, at == 0) {
+            return Ok((true, read));
+        }
+        let is_past = |past| first_stamp(&buffer, format).is_some_and(|it| it.0 > past);
+        if past.is_some_and(is_past) {
+            break;
+        }
+    }
+    Ok((false, read))
 }

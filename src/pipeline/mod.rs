@@ -1,5 +1,6 @@
 //! From a plan to an analysis: the only place that sees every stage, and where threads live.
 
+mod candidates;
 mod copies;
 mod facts;
 mod find;
@@ -7,6 +8,7 @@ mod folding;
 mod inputs;
 mod listings;
 mod lookup;
+mod marks;
 mod places;
 mod reader;
 mod run;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::candidates::LogAt;
 use super::sniffing::Sniffed;
 use super::tables;
-use super::taken::{LogAt, Taken, taken};
+use super::taken::{Taken, taken};
 use super::wal::Wals;
 use crate::analysis::InputFault;
 use crate::intake::{Artifact, Names, Place, Role, UNNAMED, place_all, place_beside};
@@ -27,6 +28,10 @@ pub(super) fn places(
         let detail = format!("all its records stand in {of}: it is not read a second time");
         let fault = InputFault::of(ProblemKind::DuplicatePiece, detail);
         sniffed[*at].unreadable.get_or_insert(fault);
+    }
+    for (at, (of, lines)) in &taken.partly {
+        let paths: Vec<&str> = of.iter().map(|&at| artifacts[at].path.as_str()).collect();
+        sniffed[*at].leave_out(lines, &paths.join(", "));
     }
     let (places, is_named) = places_by(artifacts, wals, is_segment, sniffed, &taken, names);
     if is_named || folder.is_none() {

@@ -155,6 +155,9 @@ impl Seen {
         }
         let mut problems = found.problems;
         problems.extend(self.skipped);
+        let left_out = self.logs.iter().filter_map(|log| log.left_out.as_ref());
+        problems
+            .extend(left_out.map(|it| InputFault::of(ProblemKind::FurtherView, it.detail.clone())));
         if let Some(detail) = found.error {
             problems.push(InputFault {
                 kind: ProblemKind::ReadError,

@@ -1,9 +1,11 @@
 //! What the first bytes of an artifact tell: a format of logs, a table, a form of test results, a node.
 
+use std::ops::Range;
+
 use super::tables::{self, Export};
-use super::wrapped::{self, Wrapped};
+use super::wrapped::{self, LeftOut, Wrapped};
 use crate::analysis::InputFault;
-use crate::intake::{Artifact, Encoding};
+use crate::intake::{Artifact, Encoding, SAMPLE_BYTES};
 use crate::layout::Choice;
 use crate::parsers::tables::folded;
 use crate::parsers::{Format, Sample, ci, wal};
@@ -142,16 +144,41 @@ fn log_or_table(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) ->
     if format.is_none() && export.is_some() {
         return exported(export, encoding);
     }
+    let is_whole = sample.bytes.len() < SAMPLE_BYTES && !sample.bytes.is_empty();
+    let quoted = format.filter(|it| is_whole && logs.is_empty() && !it.begins(sample.bytes));
+    let format = format.filter(|_| quoted.is_none());
     Sniffed {
         format,
         node: format.and_then(|format| format.only_node(sample.bytes)),
         logs,
-        unreadable: illegible(artifact, sample.bytes, format),
+        unreadable: illegible(artifact, sample.bytes, format).or_else(|| quoted.map(unbegun)),
         ..Sniffed::unknown(encoding)
     }
 }
 
 impl Sniffed {
+    /// Has some of its lines, those of a record each, left out as records of other files.
+    pub(super) fn leave_out(&mut self, lines: &[Range<u64>], of: &str) {
+        let Some(format) = self.format else { return };
+        if self.logs.is_empty() {
+            self.logs
+                .push(Wrapped::unwrapped(format, self.node.clone()));
+        }
+        let count = lines.len();
+        let stand = if count == 1 {
+            "record stands"
+        } else {
+            "records stand"
+        };
+        let detail = format!("{count} {stand} in {of} too: not read a second time");
+        for log in &mut self.logs {
+            log.left_out = Some(LeftOut {
+                lines: lines.to_vec(),
+                detail: detail.clone(),
+            });
+        }
+    }
+
     /// Nothing known.
     fn unknown(encoding: Encoding) -> Self {
         Self {
@@ -234,6 +261,16 @@ fn in_one_line(sample: &[u8]) -> Option<InputFault> {
         "{what} in one line of JSON, which is not read: write a row a line, as jq -c '{filter}' does"
     );
     Some(InputFault::of(ProblemKind::Unreadable, detail))
+}
+
+/// What is said of a file that shows lines of a log where no record begins: a note, and no log of anybody.
+fn unbegun(format: Format) -> InputFault {
+    let name = format.spec().name;
+    let detail = format!("no record begins in it: what looks like records of {name} is indented");
+    InputFault {
+        line: Some(1),
+        ..InputFault::of(ProblemKind::UnparsedLines, detail)
+    }
 }
 
 /// How many units tell an encoding.

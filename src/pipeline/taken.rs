@@ -5,43 +5,26 @@
 //! records, they count all the same. In a log that stands as it is read, a line is found by its stamp, and little of it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::lookup::{Lookup, Wanted, uncut};
-use super::seen::HELD_BYTES;
+use super::candidates::{Candidate, Kind, LogAt, candidates};
+use super::lookup::Wanted;
 use super::sniffing::Sniffed;
-use super::wrapped::Wrapped;
-use crate::intake::{Artifact, Encoding, Names, Place, Role, split_name};
-use crate::parsers::Format;
-use crate::record::split_lines;
-
-/// A log among the inputs: its artifact, and which of its logs where they are wrapped.
-pub(super) type LogAt = (usize, Option<usize>);
+use crate::intake::{Artifact, Names, Place};
 
 /// How many records of a file are looked for.
 const WANTED_MAX: usize = 16;
 
-/// How many are looked for where all of them must be found.
+/// How many are looked for where it matters of each whether it is found.
 const RECORDS_MAX: usize = 256;
 
 /// In how many logs, and of how many files: a folder may hold any number of either. A log that cannot be read from anywhere is
-/// unpacked for each of them.
+/// unpacked for some of them.
 const LOGS_MAX: usize = 64;
 const FILES_MAX: usize = 128;
 const STREAMING_MAX: usize = 16;
-
-/// Some evidence on how a file may have come to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// It is not called like a log, or only some lines of a log are there.
-    Excerpt,
-    /// It is called like a log that no server writes.
-    Named,
-    /// It is a log.
-    Log,
-}
 
 /// What a file was taken from.
 enum From {
@@ -49,55 +32,33 @@ enum From {
     One(LogAt),
     /// Several, which have all of its records: the nearest of them, and their artifacts.
     Several(LogAt, BTreeSet<usize>),
-    /// Several, which lack some of its records.
+    /// Several, which lack some of its records: their artifacts, and the lines of those that they have.
+    Partly(BTreeSet<usize>, Vec<Range<u64>>),
+    /// Several, and it is not known which of its records they have.
     Nobody,
 }
 
-/// The records that the files of one log have.
+/// A file, and what is looked for to tell what it was taken from.
+struct Asked<'l, 'a> {
+    file: &'l Candidate<'a>,
+    /// All of its records, if each may be looked for; else those that are.
+    records: Vec<Wanted>,
+    is_all: bool,
+    /// Which of the records are looked for.
+    picked: Vec<usize>,
+    /// The files that it may have been taken from, the nearest first.
+    beside: Vec<&'l Candidate<'a>>,
+}
+
+/// What the logs hold that are read from their beginnings, by log and by file: each is read once for all files.
+type Streamed = BTreeMap<(LogAt, LogAt), BTreeSet<usize>>;
+
+/// What of the looked for the files of one log have.
 struct Hits<'l, 'a> {
     all: BTreeSet<usize>,
     /// The file that has most of them.
     best: &'l Candidate<'a>,
-    most: usize,
-    logs: Vec<&'l Candidate<'a>>,
-}
-
-impl<'l, 'a> Hits<'l, 'a> {
-    fn new(log: &'l Candidate<'a>, hits: BTreeSet<usize>) -> Self {
-        Self {
-            most: hits.len(),
-            all: hits,
-            best: log,
-            logs: vec![log],
-        }
-    }
-
-    fn is_of(&self, log: &Candidate<'_>) -> bool {
-        (self.best.folder, self.best.stem) == (log.folder, log.stem)
-    }
-
-    fn add(&mut self, log: &'l Candidate<'a>, hits: BTreeSet<usize>) {
-        if hits.len() > self.most {
-            (self.most, self.best) = (hits.len(), log);
-        }
-        self.all.extend(hits);
-        self.logs.push(log);
-    }
-}
-
-/// One log of one input.
-struct Candidate<'a> {
-    at: LogAt,
-    artifact: &'a Artifact,
-    wrapped: Option<&'a Wrapped>,
-    format: Format,
-    encoding: Encoding,
-    kind: Kind,
-    folder: &'a str,
-    stem: &'a str,
-    role: Role,
-    /// Whether its file holds no other log.
-    is_only: bool,
+    files: Vec<&'l Candidate<'a>>,
 }
 
 /// The logs from which files were taken.
@@ -107,6 +68,8 @@ pub(super) struct Taken {
     pub(super) from: BTreeMap<LogAt, LogAt>,
     /// Files all of whose records stand in several other ones, by artifact.
     pub(super) repeated: BTreeMap<usize, BTreeSet<usize>>,
+    /// Files some of whose records stand in several other ones, by artifact: these, and the lines of those records.
+    pub(super) partly: BTreeMap<usize, (BTreeSet<usize>, Vec<Range<u64>>)>,
     /// Files that are of several nodes, each under a name that names none.
     pub(super) renamed: BTreeMap<LogAt, Artifact>,
 }
@@ -127,14 +90,19 @@ pub(super) fn taken(
         logs.extend(candidates(at, artifact, &sniffed[at]));
     }
     let files = logs.iter().filter(|it| it.kind != Kind::Log);
-    let files: Vec<&Candidate<'_>> = files
-        .filter(|it| names.node_of(it.artifact).is_none())
-        .take(FILES_MAX)
+    let files = files.filter(|it| names.node_of(it.artifact).is_none());
+    let mut files: Vec<&Candidate<'_>> = files.collect();
+    // What a collector took is rather a log than the others.
+    files.sort_by_key(|it| it.kind == Kind::Collected);
+    files.truncate(FILES_MAX);
+    let asked = files.par_iter().enumerate();
+    let asked: Vec<Asked<'_, '_>> = asked
+        .filter_map(|(number, file)| Asked::of(file, &logs, number < STREAMING_MAX))
         .collect();
-    let found = files.par_iter();
+    let streamed = streamed(&asked);
+    let found = asked.par_iter();
     let found: Vec<(LogAt, From)> = found
-        .enumerate()
-        .filter_map(|(number, file)| Some((file.at, file.source(&logs, number < STREAMING_MAX)?)))
+        .filter_map(|asked| Some((asked.file.at, asked.source(&streamed)?)))
         .collect();
     let mut taken = Taken::default();
     for (at, from) in found {
@@ -143,6 +111,13 @@ pub(super) fn taken(
             From::Several(log, all) => {
                 taken.repeated.insert(at.0, all);
                 log
+            }
+            From::Partly(all, lines) => {
+                taken.partly.insert(at.0, (all, lines));
+                // It is read as the only log in its file.
+                let at = (at.0, Some(0));
+                taken.renamed.insert(at, renamed(&artifacts[at.0]));
+                continue;
             }
             From::Nobody => {
                 taken.renamed.insert(at, renamed(&artifacts[at.0]));
@@ -167,240 +142,225 @@ fn renamed(artifact: &Artifact) -> Artifact {
     }
 }
 
-/// The logs in an artifact whose records can be told from others.
-fn candidates<'a>(
-    at: usize,
-    artifact: &'a Artifact,
-    sniffed: &'a Sniffed,
-) -> impl Iterator<Item = Candidate<'a>> {
-    let (folder, file) = artifact
-        .whole
-        .rsplit_once('/')
-        .unwrap_or(("", &artifact.whole));
-    let (stem, role, piece) = split_name(file);
-    let is_called_log = file.to_ascii_lowercase().contains(".log");
-    let candidate = move |stream: Option<usize>, wrapped: Option<&'a Wrapped>, format: Format| {
-        let spec = format.spec();
-        let is_told = spec.counts_records && !spec.dateless && !spec.nodes_in_lines;
-        let is_plain = wrapped.is_none_or(|log| log.layers.is_empty());
-        let kind = match wrapped {
-            Some(log) if log.is_excerpt => Kind::Excerpt,
-            // Who names files after nodes has their logs in them.
-            _ if is_plain && names_a_node(stem) => Kind::Log,
-            _ if is_plain && !is_called_log => Kind::Excerpt,
-            _ if is_plain
-                && role == Role::Main
-                && piece.is_none()
-                && !Place::is_usual_name(stem) =>
-            {
-                Kind::Named
-            }
-            _ => Kind::Log,
-        };
-        is_told.then_some(Candidate {
-            at: (at, stream),
-            artifact,
-            wrapped,
-            format,
-            encoding: sniffed.encoding,
-            kind,
-            folder,
-            stem,
-            role,
-            is_only: sniffed.logs.len() == 1,
+/// Reads the logs that are read from their beginnings.
+fn streamed(asked: &[Asked<'_, '_>]) -> Streamed {
+    let mut by_log: BTreeMap<LogAt, (&Candidate<'_>, Vec<&Asked<'_, '_>>)> = BTreeMap::new();
+    for file in asked {
+        for &log in file.beside.iter().filter(|it| !it.lookup().is_seekable()) {
+            let of_log = by_log.entry(log.at).or_insert_with(|| (log, Vec::new()));
+            of_log.1.push(file);
+        }
+    }
+    let logs: Vec<(&Candidate<'_>, Vec<&Asked<'_, '_>>)> = by_log.into_values().collect();
+    let hits = logs.par_iter().flat_map_iter(|(log, files)| {
+        let wanted: Vec<&Wanted> = files.iter().flat_map(|it| it.wanted()).collect();
+        let hits = log.lookup().holds(&wanted).unwrap_or_default();
+        let mut from = 0;
+        files.iter().map(move |file| {
+            let to = from + file.picked.len();
+            let own = hits.range(from..to).map(|at| at - from).collect();
+            from = to;
+            ((log.at, file.file.at), own)
         })
-    };
-    let plain = sniffed
-        .format
-        .filter(|_| sniffed.logs.is_empty() && sniffed.export.is_none());
-    let plain = plain.and_then(|format| candidate(None, None, format));
-    let wrapped = sniffed.logs.iter().enumerate();
-    let wrapped = wrapped.filter_map(move |(log, it)| candidate(Some(log), Some(it), it.format));
-    plain.into_iter().chain(wrapped)
+    });
+    hits.collect()
 }
 
-impl<'a> Candidate<'a> {
-    /// The log, or the logs, that this was taken from; `streaming` says whether logs may be unpacked for it.
-    fn source(&self, logs: &[Candidate<'a>], streaming: bool) -> Option<From> {
+impl<'l, 'a> Asked<'l, 'a> {
+    /// What is looked for of a file, and where; `streaming` says whether logs may be unpacked for it.
+    fn of(file: &'l Candidate<'a>, logs: &'l [Candidate<'a>], streaming: bool) -> Option<Self> {
+        // Who rotates a log is hardly somebody who wrote down what was found.
+        let is_own = |log: &Candidate<'_>| log.at != file.at && log.is_of_log(file);
+        let streaming = streaming && !(file.kind == Kind::Named && logs.iter().any(is_own));
         let may_be_of =
-            |log: &&Candidate<'_>| self.may_be_of(log) && (streaming || log.lookup().is_seekable());
+            |log: &&Candidate<'_>| file.may_be_of(log) && (streaming || log.lookup().is_seekable());
         let mut beside: Vec<&Candidate<'_>> = logs.iter().filter(may_be_of).collect();
         if beside.is_empty() {
             return None;
         }
-        let records = self.records();
-        let count = records.len();
-        let some = |at: usize| count <= WANTED_MAX || is_picked(at, count);
-        let picked = records.iter().enumerate().filter(|(at, _)| some(*at));
-        let wanted: Vec<&Wanted> = picked.map(|(_, it)| it).collect();
-        // The nearest folder first, and in it what a server wrote.
-        beside.sort_by_key(|log| (self.distance(log), log.kind != Kind::Log, log.role, log.at));
+        // The nearest folder first, and in it what a server wrote. Of files like this one there may be any number.
+        beside.sort_by_key(|log| {
+            let nearest = (file.distance(log), log.kind != Kind::Log, log.role);
+            (log.kind == file.kind, nearest, log.at)
+        });
         beside.truncate(LOGS_MAX);
-        let all_or_none = self.kind == Kind::Named;
+        let records = file.records();
+        let count = records.len();
+        let is_all = file.is_alone() && count <= RECORDS_MAX;
+        let some = |at: usize| count <= WANTED_MAX || is_picked(at, count);
+        let kept = records.into_iter().enumerate();
+        let kept: Vec<(usize, Wanted)> = kept.filter(|(at, _)| is_all || some(*at)).collect();
+        let picked = kept.iter().enumerate().filter(|(_, (at, _))| some(*at));
+        Some(Self {
+            file,
+            is_all,
+            picked: picked.map(|(place, _)| place).collect(),
+            records: kept.into_iter().map(|(_, it)| it).collect(),
+            beside,
+        })
+    }
+
+    /// The records that are looked for.
+    fn wanted(&self) -> impl Iterator<Item = &Wanted> {
+        self.picked.iter().map(|&at| &self.records[at])
+    }
+
+    /// The log, or the logs, that the file was taken from.
+    fn source(&self, streamed: &Streamed) -> Option<From> {
         let mut found: Vec<Hits<'_, '_>> = Vec::new();
-        for log in beside {
-            let hits = log.lookup().holds(&wanted, all_or_none);
-            let hits = hits.unwrap_or_default();
-            if hits.is_empty() {
+        for files in by_log(&self.beside) {
+            let Some(hits) = self.hits(files, streamed) else {
                 continue;
-            }
-            let has_all = hits.len() == wanted.len();
-            match found.iter_mut().find(|it| it.is_of(log)) {
-                Some(of) => of.add(log, hits),
-                None => found.push(Hits::new(log, hits)),
-            }
+            };
+            let has_all = hits.all.len() == self.picked.len();
+            found.push(hits);
             if has_all {
                 break;
             }
         }
         let together: BTreeSet<usize> = found.iter().flat_map(|it| &it.all).copied().collect();
-        // A file that is called like a log has to be of one altogether.
-        let is_whole = together.len() == wanted.len();
         // Logs of two nodes may share a line or two.
-        if !self.is_told() && together.len() * 2 < wanted.len() {
+        if !self.file.is_told() && together.len() * 2 < self.picked.len() {
             return None;
         }
+        let most = found.iter().rev().max_by_key(|it| it.all.len())?;
         if let Some(one) = found.iter().find(|it| it.all == together) {
-            let is_of = self.kind == Kind::Excerpt || is_whole;
-            return is_of
-                .then_some(From::One(one.best.at))
-                .filter(|_| !wanted.is_empty());
+            return Some(From::One(one.best.at));
         }
-        if all_or_none || found.is_empty() {
-            return None;
-        }
-        if is_whole && self.is_alone() && Self::is_in(&records, &found) {
-            let at = found.iter().map(|it| it.best.at.0).collect();
-            return Some(From::Several(found[0].best.at, at));
+        let in_none = self.in_none(&found);
+        let of: BTreeSet<usize> = found.iter().map(|it| it.best.at.0).collect();
+        if in_none.as_ref().is_some_and(BTreeSet::is_empty) {
+            return Some(From::Several(found[0].best.at, of));
         }
         // The server's and the keeper's of one node.
         let folder = found[0].best.folder;
         let is_one =
             |it: &Hits<'_, '_>| it.best.folder == folder && Place::is_usual_name(it.best.stem);
-        let most = found.iter().rev().max_by_key(|it| it.all.len())?;
         if found.iter().all(is_one) {
             return Some(From::One(most.best.at));
         }
-        Some(From::Nobody)
+        Some(match in_none {
+            Some(lines) => From::Partly(of, others(&self.records, &lines)),
+            None => From::Nobody,
+        })
     }
 
-    /// Whether its name, or what stands before its lines, tells that it is an excerpt.
-    fn is_told(&self) -> bool {
-        Place::is_excerpt_name(self.stem) || self.wrapped.is_some_and(|log| log.is_excerpt)
-    }
-
-    /// Whether all of it is looked at, and nothing else is in its file.
-    fn is_alone(&self) -> bool {
-        let is_only = self.wrapped.is_none() || self.is_only;
-        is_only && self.encoding == Encoding::Plain && self.artifact.bytes <= HELD_BYTES
-    }
-
-    /// Whether logs have all of so many records.
-    fn is_in(records: &[Wanted], found: &[Hits<'_, 'a>]) -> bool {
-        if records.len() > RECORDS_MAX {
-            return false;
+    /// What a log has of the file, if that may have been taken from it. A file that is called like a log has to be of it
+    /// altogether, and to be smaller than all files of the log are together, unpacked.
+    fn hits(&self, files: Vec<&'l Candidate<'a>>, streamed: &Streamed) -> Option<Hits<'l, 'a>> {
+        let file = self.file;
+        let is_strict = file.kind == Kind::Named && !file.is_told();
+        let is_own = || files.iter().any(|it| it.is_of_log(file));
+        if file.kind == Kind::Named && is_own() || is_strict && !self.may_be_all(&files, streamed) {
+            return None;
         }
-        let mut left: Vec<&Wanted> = records.iter().collect();
-        for log in found.iter().flat_map(|it| &it.logs) {
-            let hits = log.lookup().holds(&left, false).unwrap_or_default();
+        let hits = self.looked_up(files, streamed)?;
+        let has_all = !is_strict || hits.all.len() == self.picked.len();
+        let by_size = is_strict || hits.files.iter().all(|it| it.kind != Kind::Log);
+        let is_of = file.kind == Kind::Excerpt || !by_size || is_smaller(file, &hits.files);
+        (has_all && is_of).then_some(hits)
+    }
+
+    /// Whether all of the file may be a log's, as far as its first record and the sizes that are known tell: so little is read of
+    /// other logs.
+    fn may_be_all(&self, files: &[&Candidate<'_>], streamed: &Streamed) -> bool {
+        let known = files.iter().map(|it| it.lookup().stored_text());
+        let is_larger = match (known.sum::<Option<u64>>(), self.file.lookup().stored_text()) {
+            (Some(all), Some(own)) => all >= own,
+            _ => true,
+        };
+        let has_first = |it: &&Candidate<'_>| !self.held(it, &[0], streamed).is_empty();
+        is_larger && !self.picked.is_empty() && files.iter().any(has_first)
+    }
+
+    /// Looks for the records in the files of a log, one after the other until all are found; `None` if there are none.
+    fn looked_up(
+        &self,
+        files: Vec<&'l Candidate<'a>>,
+        streamed: &Streamed,
+    ) -> Option<Hits<'l, 'a>> {
+        let mut all = BTreeSet::new();
+        let mut best: Option<(usize, &Candidate<'_>)> = None;
+        for &file in &files {
+            let missing = (0..self.picked.len()).filter(|at| !all.contains(at));
+            let missing: Vec<usize> = missing.collect();
+            if missing.is_empty() {
+                break;
+            }
+            let hits = self.held(file, &missing, streamed);
+            if best.map_or(0, |(most, _)| most) < hits.len() {
+                best = Some((hits.len(), file));
+            }
+            all.extend(hits);
+        }
+        let (_, best) = best?;
+        Some(Hits { all, best, files })
+    }
+
+    /// Which of some that are looked for a file has.
+    fn held(&self, log: &Candidate<'_>, some: &[usize], streamed: &Streamed) -> BTreeSet<usize> {
+        if let Some(hits) = streamed.get(&(log.at, self.file.at)) {
+            return some
+                .iter()
+                .copied()
+                .filter(|at| hits.contains(at))
+                .collect();
+        }
+        let wanted = some.iter().map(|&at| &self.records[self.picked[at]]);
+        let wanted: Vec<&Wanted> = wanted.collect();
+        let hits = log.lookup().holds(&wanted).unwrap_or_default();
+        hits.into_iter().map(|at| some[at]).collect()
+    }
+
+    /// The lines of the records that none of these logs has; `None` if not all of the file was looked at, or too much is in it to
+    /// look for each record.
+    fn in_none(&self, found: &[Hits<'_, '_>]) -> Option<BTreeSet<u64>> {
+        if !self.is_all {
+            return None;
+        }
+        let mut left: Vec<&Wanted> = self.records.iter().collect();
+        for log in found.iter().flat_map(|it| &it.files) {
+            let hits = log.lookup().holds(&left).unwrap_or_default();
             let missing = left.iter().enumerate().filter(|(at, _)| !hits.contains(at));
             left = missing.map(|(_, it)| *it).collect();
         }
-        left.is_empty()
-    }
-
-    fn lookup(&self) -> Lookup<'a> {
-        Lookup {
-            artifact: self.artifact,
-            wrapped: self.wrapped,
-            format: self.format,
-            encoding: self.encoding,
-        }
-    }
-
-    /// Whether a log may be the one that this was taken from, as far as both can be told without reading.
-    fn may_be_of(&self, log: &Candidate<'_>) -> bool {
-        let is_other = log.at.0 != self.at.0 && log.format == self.format;
-        let bytes = (log.artifact.bytes, self.artifact.bytes);
-        let is_larger = match (self.kind, log.kind) {
-            (Kind::Excerpt, Kind::Excerpt) => (bytes.0, log.at) > (bytes.1, self.at),
-            (Kind::Excerpt, _) => true,
-            (_, Kind::Excerpt) => false,
-            _ => bytes.0 > bytes.1,
-        };
-        let is_whole = log.wrapped.is_none_or(|it| !it.is_excerpt);
-        is_other && is_larger && is_whole && (self.is_near(log) || self.names(log))
-    }
-
-    /// Whether one of the folders is the other or lies below it.
-    fn is_near(&self, log: &Candidate<'_>) -> bool {
-        is_within(self.folder, log.folder) || is_within(log.folder, self.folder)
-    }
-
-    /// Whether its lines name a file that is called like the log's.
-    fn names(&self, log: &Candidate<'_>) -> bool {
-        let file = |path: &'a str| path.rsplit('/').next().unwrap_or_default();
-        let named = self.wrapped.and_then(|it| it.path.as_deref());
-        let of_log = log.artifact.whole.rsplit('/').next();
-        named.map(file).is_some_and(|named| Some(named) == of_log)
-    }
-
-    /// How many folders lie between both.
-    fn distance(&self, log: &Candidate<'_>) -> usize {
-        let depth = |folder: &str| {
-            memchr::memchr_iter(b'/', folder.as_bytes()).count() + usize::from(!folder.is_empty())
-        };
-        let (own, other) = (depth(self.folder), depth(log.folder));
-        if self.is_near(log) {
-            own.abs_diff(other)
-        } else {
-            own + other + 1
-        }
-    }
-
-    /// Its records, in a large file those of its beginning. A file that is called like a log may end within one.
-    fn records(&self) -> Vec<Wanted> {
-        let mut text = Vec::new();
-        let Ok((reader, _)) = self.artifact.open() else {
-            return Vec::new();
-        };
-        // What was read before a fault is there.
-        drop(reader.take(HELD_BYTES).read_to_end(&mut text));
-        if self.kind == Kind::Named {
-            text.truncate(memchr::memrchr(b'\n', &text).unwrap_or(text.len()));
-        }
-        if let Some(log) = self.wrapped {
-            let heads = log.heads(text).into_iter();
-            let wanted = |(time, line): (_, Vec<u8>)| Wanted {
-                time,
-                line: uncut(&line).to_vec(),
-            };
-            return heads.map(wanted).collect();
-        }
-        let heads = split_lines(&text).filter(|line| self.format.is_head(line));
-        let wanted = |line: &[u8]| {
-            Some(Wanted {
-                time: self.format.stamp(line)?,
-                line: uncut(line).to_vec(),
-            })
-        };
-        heads.filter_map(wanted).collect()
+        Some(left.iter().map(|it| it.at).collect())
     }
 }
 
-/// Whether a file is called as nodes are, `n1` or `zk-3`: by a word and a number.
-fn names_a_node(stem: &str) -> bool {
-    let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = stem.len() - word.len();
-    let word = word.trim_end_matches(['-', '_', '.']);
-    let is_word = !word.is_empty() && word.chars().all(char::is_alphabetic);
-    (1..=3).contains(&number) && is_word && !Place::is_excerpt_name(stem)
+/// Whether the files of a log have more text than a file, or as much where one of them is rather a log.
+fn is_smaller(file: &Candidate<'_>, files: &[&Candidate<'_>]) -> bool {
+    let mut left = file.lookup().text_bytes(u64::MAX);
+    for log in files {
+        let bytes = log.lookup().text_bytes(left + 1);
+        if bytes > left {
+            return true;
+        }
+        left -= bytes;
+    }
+    left == 0 && files.iter().any(|it| it.rank() > file.rank())
 }
 
-/// Whether a folder is another one or lies in it.
-fn is_within(folder: &str, above: &str) -> bool {
-    let rest = folder.strip_prefix(above);
-    above.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// The lines of all records but of those that begin at some lines.
+fn others(records: &[Wanted], but: &BTreeSet<u64>) -> Vec<Range<u64>> {
+    let mut begins: Vec<u64> = records.iter().map(|it| it.at).collect();
+    begins.sort_unstable();
+    let ends = begins.iter().skip(1).copied().chain([u64::MAX]);
+    let lines = begins.iter().copied().zip(ends);
+    let others = lines.filter(|(begin, _)| !but.contains(begin));
+    others.map(|(begin, end)| begin..end).collect()
+}
+
+/// The files of each log, in the order of the first of each.
+fn by_log<'l, 'a>(files: &[&'l Candidate<'a>]) -> Vec<Vec<&'l Candidate<'a>>> {
+    let mut logs: Vec<Vec<&Candidate<'_>>> = Vec::new();
+    for &file in files {
+        match logs.iter_mut().find(|log| log[0].is_of_log(file)) {
+            Some(log) => log.push(file),
+            None => logs.push(vec![file]),
+        }
+    }
+    logs
 }
 
 /// Whether one of so many records is among those that are looked for: they are spread over all of them.

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
 use crate::parsers::{Format, Sample, claimed, sniff};
 use crate::record::{Lines, Start, split_lines};
 use crate::time::{MINUTE, Timestamp, Zone};
-use crate::wrappers::{Layer, Reading, StreamReader, Unwrapped, detect, is_newest_first, survey};
+use crate::wrappers::{
+    Layer, Reading, StreamReader, Unwrapped, Wrapper, detect, is_newest_first, survey,
+};
 
 /// One log of a wrapped file.
 #[derive(Debug)]
@@ -37,10 +40,19 @@ pub(super) struct Wrapped {
     name: String,
     /// Lines of its file that are of logs beyond the bound on their number: noted with the first one.
     pub(super) beyond: Lines,
+    /// Which of its lines are not read, where its file holds no other log.
+    pub(super) left_out: Option<LeftOut>,
     /// Where it belongs.
     pub(super) place: Option<Place>,
     /// Whether its records were found in another log.
     pub(super) is_taken: bool,
+}
+
+/// Lines whose records stand in other files too, and what is said of that.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    pub(super) lines: Vec<Range<u64>>,
+    pub(super) detail: String,
 }
 
 /// How many lines of a text, the sample or what stands in it, are of a known format.
@@ -100,7 +112,7 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
     let format = if log.is_text_log() {
         Format::CLICKHOUSE
     } else {
-        sniff(&log.sample, declared)?
+        sniff(&log.sample, declared).filter(|format| format.begins(&log.sample))?
     };
     let path = log.path().map(text);
     let key = log.key();
@@ -114,27 +126,20 @@ fn wrapped(log: Unwrapped, declared: &[Format]) -> Option<(Wrapped, Option<Strin
         });
     // What is pasted lies in a file that is called whatever its writer liked.
     let pasted = || log.is_excerpt() && path.is_none();
+    let node = named
+        .or_else(|| format.only_node(&log.sample))
+        .or_else(|| pasted().then(|| format.only_writer(&log.sample)).flatten());
     let wrapped = Wrapped {
-        format,
-        node: named
-            .or_else(|| format.only_node(&log.sample))
-            .or_else(|| pasted().then(|| format.only_writer(&log.sample)).flatten()),
         wrapper: log.name(),
         is_excerpt: log.is_excerpt(),
-        is_reversed: false,
         clock: if log.is_text_log() {
             Clock::Utc
         } else {
             Clock::Unknown
         },
-        file: None,
-        path: None,
-        paths: Arc::default(),
-        beyond: Lines::default(),
         name,
-        place: None,
-        is_taken: false,
         layers: log.layers,
+        ..Wrapped::unwrapped(format, node)
     };
     Some((wrapped, path))
 }
@@ -214,27 +219,44 @@ const PAIRS_MIN: usize = 3;
 
 /// A file without wrappers whose newest record stands first.
 pub(super) fn turned(format: Format, sample: &[u8]) -> Option<Wrapped> {
-    let mut log = Wrapped {
-        layers: Vec::new(),
-        format,
-        node: format.only_node(sample),
-        wrapper: String::new(),
-        is_excerpt: false,
-        is_reversed: false,
-        clock: Clock::Unknown,
-        file: None,
-        path: None,
-        paths: Arc::default(),
-        beyond: Lines::default(),
-        name: String::new(),
-        place: None,
-        is_taken: false,
-    };
+    let mut log = Wrapped::unwrapped(format, format.only_node(sample));
     log.look(sample);
     log.is_reversed.then_some(log)
 }
 
 impl Wrapped {
+    /// The only log of a file, with nothing around its lines.
+    pub(super) fn unwrapped(format: Format, node: Option<String>) -> Self {
+        Self {
+            layers: Vec::new(),
+            format,
+            node,
+            wrapper: String::new(),
+            is_excerpt: false,
+            is_reversed: false,
+            clock: Clock::Unknown,
+            file: None,
+            path: None,
+            paths: Arc::default(),
+            beyond: Lines::default(),
+            left_out: None,
+            name: String::new(),
+            place: None,
+            is_taken: false,
+        }
+    }
+
+    /// Whether nothing is around its lines but what a terminal shows them with.
+    pub(super) fn is_bare(&self) -> bool {
+        let mut around = self.layers.iter();
+        around.all(|layer| layer.wrapper == Wrapper::Ansi)
+    }
+
+    /// Whether its wrapper or its lines name a node, or the file that it was in.
+    pub(super) fn names_a_node(&self) -> bool {
+        self.node.is_some() || self.path.is_some()
+    }
+
     /// Whether the oldest line stands first.
     pub(super) fn is_in_order(&self) -> bool {
         !self.is_reversed
@@ -248,6 +270,7 @@ impl Wrapped {
             is_head: Box::new(move |line| format.is_head(line)),
             is_reversed: self.is_reversed,
             paths: &self.paths,
+            left_out: self.left_out.as_ref().map_or(&[][..], |it| &it.lines),
             notes_foreign,
         }
     }
@@ -265,12 +288,12 @@ impl Wrapped {
         }
     }
 
-    /// The stamps and the first lines of the records in the first bytes of its file.
-    pub(super) fn heads(&self, sample: Vec<u8>) -> Vec<(Timestamp, Vec<u8>)> {
+    /// The stamps and the first lines of the records in the first bytes of its file, and at which line of that each begins.
+    pub(super) fn heads(&self, sample: Vec<u8>) -> Vec<(Timestamp, Vec<u8>, u64)> {
         let mut heads = Vec::new();
-        self.records(sample, |stamp, text, _| {
+        self.records(sample, |stamp, text, start| {
             let line = split_lines(text).next().unwrap_or_default();
-            heads.push((stamp, line.to_vec()));
+            heads.push((stamp, line.to_vec(), start.line));
         });
         heads
     }

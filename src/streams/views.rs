@@ -34,6 +34,9 @@ struct Known {
     counted: u32,
     in_main: u32,
     in_err: u32,
+    /// How often it was counted from what was taken of the log and read before: where the clock was set back, the log has it later
+    /// than its stamp says.
+    early: u32,
     seen: Vec<((u32, usize), u32)>,
 }
 
@@ -123,12 +126,18 @@ impl Views {
         })
     }
 
-    /// Notes that a record of the log was counted.
-    pub(super) fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
+    /// Notes that the log has a record, which counts unless it was counted before: whether that is so.
+    pub(super) fn is_counted(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
         let key = self.key(scanned, entry);
         let known = self.known(key);
-        known.counted += 1;
         known.in_main += 1;
+        let is_counted = known.early > 0;
+        if is_counted {
+            known.early -= 1;
+        } else {
+            known.counted += 1;
+        }
+        is_counted
     }
 
     /// Notes that the err.log has a record.
@@ -150,6 +159,7 @@ impl Views {
         known.seen[at].1 += 1;
         let is_more = known.seen[at].1 > known.expected(scanned);
         known.counted += u32::from(is_more);
+        known.early += u32::from(is_more && scanned.source.is_held);
         is_more
     }
 
@@ -182,7 +192,9 @@ impl Views {
             }
         }
         while let Some(key) = self.order.front().filter(|key| key.0.0 + MEMORY < now.0) {
-            self.known.remove(key);
+            if self.known.get(key).is_none_or(|known| known.early == 0) {
+                self.known.remove(key);
+            }
             self.order.pop_front();
         }
     }

@@ -8,6 +8,20 @@ pub(super) fn claims(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"\x1b[").is_some()
 }
 
+/// What `grep --color` puts behind every color, and one in how many lines must have it.
+const GREP: &[u8] = b"m\x1b[K";
+const GREP_SHARE: usize = 100;
+
+/// Whether most of so many lines are colored, or as many as `grep` may have found among lines of context: a log may quote some.
+pub(super) fn is_on_most<'l>(lines: impl Iterator<Item = &'l [u8]>, count: usize) -> bool {
+    let (mut colored, mut found) = (0, 0);
+    for line in lines.filter(|line| claims(line)) {
+        colored += 1;
+        found += usize::from(memchr::memmem::find(line, GREP).is_some());
+    }
+    colored * 2 >= count || found * GREP_SHARE >= count.max(1)
+}
+
 pub(super) fn peel<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Peeled<'a> {
     let mut rest = line;
     while let Some(at) = memchr::memchr(ESCAPE, rest) {

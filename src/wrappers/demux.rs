@@ -387,6 +387,7 @@ mod tests {
             is_head: Box::new(|line| line.starts_with(b"#")),
             is_reversed: false,
             paths,
+            left_out: &[],
             notes_foreign: at == 0,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::json_logger::Roles;
 use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
-use super::{Key, Layer, Spec, WRAPPERS, Wrapper};
+use super::{Key, Layer, Spec, WRAPPERS, Wrapper, ansi};
 use crate::record::{BOM, Lines, split_lines};
 
 /// How deep wrappers may stand in each other.
@@ -199,7 +199,9 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         } else {
             found.only(&layer, depth + 1, claims)
         };
-        if claimed > best.claimed {
+        // A head may be one with its colors, and its level is not.
+        let is_plainer = || spec.wrapper == Wrapper::Ansi && ansi::is_on_most(lines(), count);
+        if claimed > best.claimed || claimed > 0 && is_plainer() {
             best = Best {
                 claimed,
                 is_most: wrapped * 2 >= count,

@@ -1,6 +1,7 @@
 //! One log of a wrapped file as blocks of its own text, each with the places of its records in the file.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use super::Layer;
 use super::lines::LineReader;
@@ -14,6 +15,7 @@ pub struct StreamReader {
     lines: LineReader,
     stack: Stack,
     text: Text,
+    left_out: Vec<Range<u64>>,
     ended: bool,
 }
 
@@ -30,6 +32,8 @@ pub struct Reading<'l> {
     pub is_reversed: bool,
     /// The paths of all files whose lines are in this one, where a wrapper names them.
     pub paths: &'l [Vec<u8>],
+    /// Lines of the file, from 1, that are passed over.
+    pub left_out: &'l [Range<u64>],
     /// Whether lines of no log are noted here, or with another log of the file.
     pub notes_foreign: bool,
 }
@@ -42,6 +46,7 @@ impl StreamReader {
         Self {
             lines: LineReader::new(reader, limits.record_bytes),
             stack,
+            left_out: log.left_out.to_vec(),
             text: Text::new(log, limits),
             ended: false,
         }
@@ -72,6 +77,9 @@ impl StreamReader {
                 self.ended = true;
                 return self.text.reverse();
             };
+            if self.left_out.iter().any(|it| it.contains(&line.at.line)) {
+                continue;
+            }
             self.text.note(&line);
             let before = self.text.len();
             self.stack.push(line.text, line.at, &mut self.text);

@@ -469,6 +469,7 @@ fn detail(fault: &InputFault) -> String {
             "{} with a level that no known version prints, or a head that cannot be read",
             several(n, "record", "records")
         ),
+        ProblemKind::UnparsedLines if !fault.detail.is_empty() => fault.detail.clone(),
         ProblemKind::UnparsedLines => {
             several(
                 n,

@@ -1,0 +1,263 @@
+//! What somebody took from logs as terminals, containers and servers show it: of rotated pieces, in colors, in a wrapper, over a
+//! clock that was set back; and notes that only show lines. Every expected value is counted by hand.
+
+use casdiag::report::model::Report;
+
+use crate::counting::refused;
+use crate::product::{self, Folder, count, total};
+
+const LOG: &str = "n1/clickhouse-server.log";
+
+/// A refusal so many seconds and microseconds after midnight.
+fn refused_at(second: u32, micros: u32) -> String {
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    let time = format!("{hour:02}:{minute:02}:{:02}.{micros:06}", second % 60);
+    refused(&time, "n2")
+}
+
+/// Refusals, one a minute from 10:00 on, by their numbers.
+fn refusals(numbers: impl IntoIterator<Item = u32>) -> String {
+    let numbers = numbers.into_iter();
+    numbers.map(|it| refused_at(36_000 + 60 * it, 0)).collect()
+}
+
+/// The report on a folder in which nothing counts beside the records of the log of `n1`, and a file is a view of that.
+#[track_caller]
+fn assert_view(folder: &Folder, excerpt: &str, records: u64) -> Report {
+    let report = folder.report();
+    assert_eq!(report.records.total, records, "{excerpt}");
+    assert_eq!(
+        report.records.by_node.keys().collect::<Vec<_>>(),
+        ["n1"],
+        "{excerpt}"
+    );
+    let input = product::input(&report, excerpt);
+    let problems = product::problems(input);
+    assert_eq!(problems, [("further-view", None)], "{excerpt}");
+    report
+}
+
+#[test]
+fn an_excerpt_of_rotated_and_packed_pieces_may_be_called_like_a_log() {
+    // The packed pieces are smaller than what was taken of them.
+    let taken = refusals((0..60).step_by(3));
+    for excerpt in ["errors.log", "relinks.log", "n1-errors.log"] {
+        for packed in [&[1][..], &[0, 1]] {
+            let folder = Folder::with(LOG, refusals(40..60));
+            for (piece, numbers) in [(0, 20..40), (1, 0..20)] {
+                let text = refusals(numbers);
+                if packed.contains(&piece) {
+                    let bytes = product::gzip(text.as_bytes());
+                    assert!(bytes.len() < taken.len());
+                    folder.put(&format!("{LOG}.{piece}.gz"), bytes);
+                } else {
+                    folder.put(&format!("{LOG}.{piece}"), text);
+                }
+            }
+            let excerpt = format!("n1/{excerpt}");
+            folder.put(&excerpt, &taken);
+            assert_view(&folder, &excerpt, 60);
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_log_under_another_name_counts_once() {
+    // Packed it is smaller, and holds as much.
+    let packed = product::gzip(refusals(0..6).as_bytes());
+    for (name, copy) in [
+        ("copy.log", refusals(0..6).into_bytes()),
+        ("copy.log.gz", packed),
+    ] {
+        let folder = Folder::with(LOG, refusals(0..6));
+        folder.put(&format!("n1/{name}"), copy);
+        let report = folder.report();
+        assert_eq!(count(&report, "relink-refused", "n1"), 6);
+        assert_eq!(report.records.total, 6);
+        let copy = product::input(&report, name);
+        assert_eq!(product::problems(copy), [("duplicate-piece", None)]);
+    }
+}
+
+#[test]
+fn an_excerpt_that_says_so_may_have_records_that_its_log_lacks() {
+    let folder = Folder::with(LOG, refusals(0..6));
+    folder.put("n1/errors.log", refusals([2, 4, 9]));
+    assert_view(&folder, "n1/errors.log", 7);
+}
+
+#[test]
+fn a_log_that_was_just_rotated_is_no_excerpt_of_its_err_log() {
+    let folder = Folder::with("alpha.err.log", refusals(0..6));
+    folder.put("alpha.log", refusals(4..6));
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "alpha"), 6);
+    assert!(product::problems(product::input(&report, "alpha.log")).is_empty());
+}
+
+/// Each line as a pager of logs shows it.
+fn colored(text: &str) -> String {
+    let line = |line: &str| {
+        let (stamp, rest) = line.split_at(26);
+        format!("\x1b[0m\x1b[1m{stamp}\x1b[0m\x1b[36m{rest}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
+}
+
+/// Each line as `grep --color=always Error` prints it.
+fn grepped(text: &str) -> String {
+    text.replace("Error", "\x1b[01;31m\x1b[KError\x1b[m\x1b[K")
+}
+
+#[test]
+fn colors_make_no_second_record_of_a_line() {
+    // The longer ones are longer than what is looked at to tell a format.
+    for records in [6, 400] {
+        let all = refusals(0..records);
+        let some = refusals((0..records).step_by(2));
+        for excerpt in [
+            "n1/errors.txt",
+            "n1/red.txt",
+            "n1/red.log",
+            "n1/typescript",
+            "n1/clickhouse-server.log.color",
+            "red.log",
+        ] {
+            for text in [grepped(&some), colored(&some), colored(&all)] {
+                let folder = Folder::with(LOG, &all);
+                folder.put(excerpt, text);
+                assert_view(&folder, excerpt, u64::from(records));
+            }
+        }
+    }
+}
+
+#[test]
+fn colors_hide_no_level_of_a_file_that_is_alone() {
+    let report = Folder::with("red.log", grepped(&refusals(0..400))).report();
+    assert_eq!(count(&report, "relink-refused", "red"), 400);
+    assert_eq!(report.records.by_level["error"], 400);
+    assert!(product::problems(product::input(&report, "red.log")).is_empty());
+}
+
+/// Each line as docker keeps it.
+fn docker(text: &str) -> String {
+    let line = |line: &str| {
+        format!(
+            "{{\"log\":\"{line}\\n\",\"stream\":\"stderr\",\"time\":\"2026-09-01T10:00:00.123456789Z\"}}\n"
+        )
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn what_docker_keeps_of_a_log_is_a_view_of_it_whatever_its_file_is_called() {
+    for name in [
+        "n1/something.json",
+        "n1/0123abcd-json.log",
+        "something.json",
+        "n1/dump.txt",
+    ] {
+        // Some of it, all of it, and a record of a piece that is not here.
+        for (numbers, records) in [(vec![1, 3], 6), ((0..6).collect(), 6), (vec![1, 3, 9], 7)] {
+            let folder = Folder::with(LOG, refusals(0..6));
+            folder.put(name, docker(&refusals(numbers)));
+            assert_view(&folder, name, records);
+        }
+    }
+    // What is of another node, and what is alone, keeps its name.
+    let folder = Folder::with(LOG, refusals(0..6));
+    folder.put("web.json", docker(&refusals(10..12)));
+    let report = folder.report();
+    assert_eq!(count(&report, "relink-refused", "web"), 2);
+    assert_eq!(total(&report, "relink-refused"), 8);
+}
+
+#[test]
+fn an_excerpt_is_found_on_both_sides_of_a_clock_that_was_set_back() {
+    // 6,000 seconds; then the clock is set back by so many, and there are as many again.
+    for back in [120, 600, 5_400] {
+        let before = |at: u32| refused_at(36_000 + at, 0);
+        let behind = |at: u32| refused_at(42_000 - back + at, 500_000);
+        let log: String = (0..6_000)
+            .map(before)
+            .chain((0..6_000).map(behind))
+            .collect();
+        let about: String = (5_900..6_000)
+            .map(before)
+            .chain((0..100).map(behind))
+            .collect();
+        let repeated: String = (0..50).map(behind).collect();
+        for (excerpt, text) in [
+            ("n1/times.txt", &about),
+            ("n1/times.log", &about),
+            ("n1/errors.txt", &repeated),
+            ("n1/times.log", &repeated),
+        ] {
+            let folder = Folder::with(LOG, &log);
+            folder.put(excerpt, text);
+            assert_view(&folder, excerpt, 12_000);
+            // Beside the err.log, and packed.
+            folder.put("n1/clickhouse-server.err.log", &log);
+            assert_view(&folder, excerpt, 12_000);
+        }
+        let folder = Folder::with(&format!("{LOG}.0.gz"), product::gzip(log.as_bytes()));
+        folder.put("n1/times.txt", &repeated);
+        assert_view(&folder, "n1/times.txt", 12_000);
+    }
+}
+
+#[test]
+fn a_record_of_an_excerpt_of_several_logs_that_none_of_them_has_counts_alone() {
+    let folder = Folder::with(LOG, refusals(0..3));
+    folder.put("n2/clickhouse-server.log", refusals(30..33));
+    let foreign = refused_at(38_400, 0) + "0. DB::f() @ 0x1\n";
+    let excerpt = [refusals([1, 2]), foreign, refusals([30, 31])].concat();
+    for name in ["errors.txt", "times.txt", "errors.log"] {
+        folder.put(name, &excerpt);
+        let report = folder.report();
+        let by_node = report.records.by_node.iter();
+        let by_node: Vec<(&str, u64)> = by_node.map(|(node, n)| (node.as_str(), *n)).collect();
+        assert_eq!(by_node, [("(unnamed)", 1), ("n1", 3), ("n2", 3)]);
+        let input = product::input(&report, name);
+        assert_eq!(product::problems(input), [("further-view", None)]);
+        let detail = &input.problems[0].detail;
+        assert!(detail.starts_with("4 records stand in "), "{detail}");
+        assert!(detail.contains("n1/") && detail.contains("n2/"), "{detail}");
+        // It is cited where it stands.
+        let path = folder.path().to_str().unwrap();
+        let listed = product::casdiag(&["lines", "relink-refused", path, "--node", "(unnamed)"]);
+        let cited = format!("{name}:3: 2026.09.01 10:40:00.000000");
+        assert!(listed.out.contains(&cited), "{}", listed.out);
+        assert!(listed.out.contains("\n1 record is relink-refused\n"));
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_note_in_which_no_record_begins_names_no_node() {
+    let shown = refusals(0..2);
+    let lines = shown.split_inclusive('\n');
+    let indented: String = lines.flat_map(|line| ["  ", line]).collect();
+    let note = format!("Seen on n1:\n\n{indented}\nand nothing else.\n");
+    for (name, lines) in [
+        ("README", &note),
+        ("indent2.txt", &indented),
+        ("notes/notes.log", &note),
+    ] {
+        let folder = Folder::with("server.log", refused("10:00:00.000000", "n2"));
+        folder.put(name, lines);
+        let report = folder.report();
+        assert_eq!(report.records.by_node.len(), 1, "{name}");
+        assert_eq!(report.records.by_node["(unnamed)"], 1);
+        let note = product::input(&report, name);
+        assert_eq!((note.records, note.format.as_str()), (0, "unknown"));
+        assert_eq!(product::problems(note), [("unparsed-lines", Some(1))]);
+        assert!(
+            note.problems[0]
+                .detail
+                .ends_with("of clickhouse is indented")
+        );
+        assert!(report.complete);
+    }
+}
