@@ -38,7 +38,8 @@ impl<'r> Chain<'r> {
         let above: BTreeMap<&str, BTreeSet<&str>> =
             told.keys().map(|id| (*id, all_above(id, &told))).collect();
         let others = told.iter().filter(|(id, _)| **id != incident.root);
-        let causes = others.map(|(id, causes)| (*id, nearest(id, causes, &above)));
+        let causes =
+            others.map(|(id, causes)| (*id, own(id, nearest(id, causes, &above), &findings)));
         let causes = causes.filter(|(_, causes)| !causes.is_empty()).collect();
         Self {
             incident,
@@ -129,6 +130,28 @@ fn nearest<'r>(
         .collect()
 }
 
+/// Causes without those that other nodes reported, where the finding's own node reported the same of itself.
+fn own<'r>(id: &str, mut causes: Vec<&'r str>, findings: &[&Finding]) -> Vec<&'r str> {
+    let found = |id: &str| findings.iter().find(|it| it.id == id);
+    let Some(finding) = found(id) else {
+        return causes;
+    };
+    let is_own = |cause: &Finding| {
+        let mut reporters = cause.reported_by.iter();
+        reporters.any(|node| finding.reported_by.contains(node))
+    };
+    let by_itself: BTreeSet<&str> = causes
+        .iter()
+        .filter_map(|id| found(id))
+        .filter(|cause| is_own(cause))
+        .map(|cause| cause.rule.as_str())
+        .collect();
+    causes.retain(|id| {
+        found(id).is_none_or(|it| is_own(it) || !by_itself.contains(it.rule.as_str()))
+    });
+    causes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +226,30 @@ mod tests {
         assert_eq!(ids(chain.roots().collect()), ["F1", "F2"]);
         assert_eq!(ids(chain.below(&findings[0])), ["F3"]);
         assert_eq!(ids(chain.below(&findings[1])), ["F4"]);
+    }
+
+    #[test]
+    fn what_a_node_reports_follows_from_what_it_reported_itself() {
+        let told: &[(&str, &[&str])] = &[
+            ("F1", &[]),
+            ("F2", &[]),
+            ("F3", &["F1", "F2"]),
+            ("F4", &["F1", "F2"]),
+            ("F5", &["F1", "F2"]),
+        ];
+        let (mut findings, incident) = incident("F1", told);
+        for (finding, node) in findings.iter_mut().zip(["n2", "n3", "n2", "n3", "n4"]) {
+            finding.reported_by = vec![node.to_owned()];
+        }
+        let words = Chain::of(&findings, &incident).words();
+        assert_eq!(
+            words,
+            "I1: F3 follows from F1, F5 from F1 and F2, F4 from F2"
+        );
+        // Of another kind it may be a cause all the same.
+        findings[1].rule = "other".to_owned();
+        let words = Chain::of(&findings, &incident).words();
+        assert_eq!(words, "I1: F3, F4 and F5 follow from F1 and F2");
     }
 
     #[test]
