@@ -78,10 +78,11 @@ impl Twins {
         }
     }
 
-    /// Notes a record of the main log: whether it was counted before, from what was taken of it.
-    fn is_counted(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
-        let views = self.views.as_mut();
-        views.is_some_and(|views| views.is_counted(scanned, entry))
+    /// Notes a record of the main log that counts.
+    fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
+        if let Some(views) = &mut self.views {
+            views.counted(scanned, entry);
+        }
     }
 
     /// Whether a record that the err.log has is one more than was counted; of what the main log has, too, the answer is
@@ -109,16 +110,8 @@ impl Twins {
             return;
         }
         for (index, entry) in scanned.scan.entries.iter().enumerate() {
-            let is_counted = self.is_counted(scanned, entry);
-            let is_single = !self.has_err || !entry.level.may_be_in_err_log();
-            if is_counted {
-                fold.withhold(scanned, entry);
-                if !is_single && !entry.torn {
-                    self.match_main(entry);
-                }
-                continue;
-            }
-            if is_single {
+            self.counted(scanned, entry);
+            if !self.has_err || !entry.level.may_be_in_err_log() {
                 fold.entry(scanned, entry, false);
                 continue;
             }

@@ -1,7 +1,8 @@
 //! Exports of `system.text_log` beside a log: views of the same records, counted once.
 //!
 //! Of equal records as many count as the log or the one view with more of them holds. Records of the logs count when they are
-//! read; those of a view wait until the logs are past them, so that a record that both have is cited from the log.
+//! read; those of a view wait until the logs are past them, and those of an excerpt until the logs have ended, so that a record
+//! that both have is cited from the log.
 //!
 //! A record is known by its stamp, thread and level: no thread writes two at once, and a message may come out of an export
 //! with other line ends or cut. Where an export has no fractions of a second, its text must be equal instead.
@@ -34,9 +35,8 @@ struct Known {
     counted: u32,
     in_main: u32,
     in_err: u32,
-    /// How often it was counted from what was taken of the log and read before: where the clock was set back, the log has it later
-    /// than its stamp says.
-    early: u32,
+    /// Whether what was taken of the log has it, and waits for the log to end.
+    is_awaited: bool,
     seen: Vec<((u32, usize), u32)>,
 }
 
@@ -126,18 +126,12 @@ impl Views {
         })
     }
 
-    /// Notes that the log has a record, which counts unless it was counted before: whether that is so.
-    pub(super) fn is_counted(&mut self, scanned: &Scanned, entry: &Entry) -> bool {
+    /// Notes that a record of the log was counted.
+    pub(super) fn counted(&mut self, scanned: &Scanned, entry: &Entry) {
         let key = self.key(scanned, entry);
         let known = self.known(key);
+        known.counted += 1;
         known.in_main += 1;
-        let is_counted = known.early > 0;
-        if is_counted {
-            known.early -= 1;
-        } else {
-            known.counted += 1;
-        }
-        is_counted
     }
 
     /// Notes that the err.log has a record.
@@ -159,7 +153,6 @@ impl Views {
         known.seen[at].1 += 1;
         let is_more = known.seen[at].1 > known.expected(scanned);
         known.counted += u32::from(is_more);
-        known.early += u32::from(is_more && scanned.source.is_held);
         is_more
     }
 
@@ -172,7 +165,12 @@ impl Views {
     pub(super) fn view(&mut self, scanned: &Arc<Scanned>, fold: &mut Fold<'_>) {
         fold.view_block(scanned);
         self.waiting.push(Waiting::new(scanned));
-        if !scanned.source.is_held {
+        if scanned.source.is_held {
+            for entry in &scanned.scan.entries {
+                let key = self.key(scanned, entry);
+                self.known(key).is_awaited = true;
+            }
+        } else {
             self.reach(scanned);
         }
         self.settle(fold);
@@ -182,8 +180,10 @@ impl Views {
     pub(super) fn settle(&mut self, fold: &mut Fold<'_>) {
         let Some(now) = self.now else { return };
         for mut waiting in std::mem::take(&mut self.waiting) {
+            // Where the clock was set back, the log has a record later than its stamp says, and all of it: what was taken may be cut.
             let is_held = waiting.scanned.source.is_held;
-            let waits = |entry: &Entry| entry.time.map_or(is_held, |at| at.0 + WAIT >= now.0);
+            let waits =
+                |entry: &Entry| is_held || entry.time.is_some_and(|at| at.0 + WAIT >= now.0);
             while waiting.next().is_some_and(|entry| !waits(entry)) {
                 self.count(&mut waiting, fold);
             }
@@ -192,7 +192,7 @@ impl Views {
             }
         }
         while let Some(key) = self.order.front().filter(|key| key.0.0 + MEMORY < now.0) {
-            if self.known.get(key).is_none_or(|known| known.early == 0) {
+            if self.known.get(key).is_none_or(|known| !known.is_awaited) {
                 self.known.remove(key);
             }
             self.order.pop_front();

@@ -208,6 +208,34 @@ fn an_excerpt_is_found_on_both_sides_of_a_clock_that_was_set_back() {
 }
 
 #[test]
+fn what_was_cut_or_taken_twice_counts_once_and_whole_from_its_log_where_the_clock_was_set_back() {
+    // By an hour, between two pieces: the stamps of the second are before those of the first.
+    let before: String = (0..20).map(|at| refused_at(40_000 + at, 0)).collect();
+    let behind: String = (0..20).map(|at| refused_at(36_400 + at, 500)).collect();
+    let both = [&before[..], &behind].concat();
+    // As a terminal of 80 columns cuts lines: what is said begins behind.
+    let cut: String = both.lines().map(|it| it[..80].to_owned() + "\n").collect();
+    let pieces = || {
+        let folder = Folder::with(&format!("{LOG}.0"), &before);
+        folder.put(LOG, &behind);
+        folder
+    };
+    for excerpt in ["n1/errors.txt", "n1/errors.log"] {
+        let folder = pieces();
+        folder.put(excerpt, &cut);
+        let report = assert_view(&folder, excerpt, 40);
+        assert_eq!(count(&report, "relink-refused", "n1"), 40);
+    }
+    // `grep -h` over a log and its err.log, which hold the same.
+    let folder = pieces();
+    folder.put("n1/clickhouse-server.err.log.0", &before);
+    folder.put("n1/clickhouse-server.err.log", &behind);
+    folder.put("n1/errors.txt", both.repeat(2));
+    let report = assert_view(&folder, "n1/errors.txt", 40);
+    assert_eq!(count(&report, "relink-refused", "n1"), 40);
+}
+
+#[test]
 fn a_record_of_an_excerpt_of_several_logs_that_none_of_them_has_counts_alone() {
     let folder = Folder::with(LOG, refusals(0..3));
     folder.put("n2/clickhouse-server.log", refusals(30..33));
