@@ -167,8 +167,9 @@ impl Views {
         self.waiting.push(Waiting::new(scanned));
         if scanned.source.is_held {
             for entry in &scanned.scan.entries {
+                // Not in the order of forgetting: a late one would keep all before it.
                 let key = self.key(scanned, entry);
-                self.known(key).is_awaited = true;
+                self.known.entry(key).or_default().is_awaited = true;
             }
         } else {
             self.reach(scanned);
