@@ -47,7 +47,7 @@ pub fn read(format: &str, bytes: &[u8]) {
         assert!(!entry.bytes.of(bytes).is_empty());
         assert!(u64::from(entry.line) < lines);
         for occurrence in scan.occurrences_of(entry) {
-            for field in occurrence.fields {
+            for field in scan.fields_of(occurrence) {
                 assert!(field.is_empty() || !field.of(bytes).is_empty());
             }
         }

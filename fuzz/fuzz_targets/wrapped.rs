@@ -30,6 +30,7 @@ fn in_one_pass(file: &[u8], detected: &Detected) {
         is_reversed: false,
         paths: &paths,
         notes_foreign: at == 0,
+        left_out: &[],
     };
     let input = || Box::new(Cursor::new(file.to_vec()));
     let mut demux = Demux::new(input(), (0..logs.len()).map(reading).collect(), LIMITS);
@@ -69,6 +70,7 @@ fuzz_target!(|bytes: &[u8]| {
         is_reversed: mode & 2 != 0,
         paths: &[],
         notes_foreign: true,
+        left_out: &[],
     };
     let limits = LIMITS;
     let mut reader = StreamReader::new(Box::new(Cursor::new(file.to_vec())), reading, limits);
