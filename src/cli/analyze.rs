@@ -1,6 +1,7 @@
 //! `casdiag analyze`.
 
 use std::io::{self, Write};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ pub(super) fn analyzed(
     if let Some(folder) = &arguments.out {
         report::check_folder(folder, arguments.force)?;
     }
-    let base = arguments.rules.load()?;
+    // The program ends with its answer: to take apart what it holds until then would only keep the answer's reader waiting.
+    let base = ManuallyDrop::new(arguments.rules.load()?);
     plan.profile = arguments
         .profile_rules
         .then(|| Arc::new(Profile::new(base.signals.signals().len(), base.rules.len())));
@@ -83,7 +85,8 @@ pub(super) fn analyzed(
     let progress = Progress::default();
     let analysis = progress::watched(wanted, &progress, || {
         pipeline::analyze(&plan, &base, &progress)
-    })?;
+    });
+    let analysis = ManuallyDrop::new(analysis?);
     let mut report = report::assemble::report(&analysis, &base);
     report.fail_on = arguments.fail_on.severity();
     report.tests.wanted = for_tests;
