@@ -80,10 +80,7 @@ pub(super) fn count(
     }
     for &at in &uses.counters {
         let counter = &rules.counters[at];
-        let holds = |(field, accepted): &(usize, Vec<String>)| {
-            accepted.iter().any(|a| a.as_bytes() == values[*field])
-        };
-        if !counter.filters.iter().all(holds) {
+        if !counter.takes(values) {
             continue;
         }
         let counted = &mut tally.counters[at];

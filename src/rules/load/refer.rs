@@ -55,7 +55,7 @@ impl RuleScope<'_, '_> {
             ));
         }
         let counter = &mut self.counters.list[counter];
-        if !counter.filters.is_empty() && !counter.values.contains(&at) {
+        if counter.selects() && !counter.values.contains(&at) {
             counter.values.push(at);
         }
         Ok(())

@@ -175,6 +175,8 @@ pub struct CountDecl {
     /// Field and accepted value or values.
     #[serde(default, rename = "where")]
     pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
+    /// Two fields of which the first must be the smaller number.
+    pub below: Option<[Spanned<String>; 2]>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.
