@@ -1,6 +1,7 @@
 //! A rule's condition tree over one run: what passed, what failed, what could not be told, and by which numbers.
 
 use super::NodeFacts;
+use super::arrivals::ArrivalTest;
 use super::condition::{Condition, CountTest, Scene};
 use super::stalls::StallTest;
 use super::times::TimeTest;
@@ -101,6 +102,7 @@ impl Teller<'_> {
             }
             Condition::AtMost { .. }
             | Condition::Share { .. }
+            | Condition::Arrived(_)
             | Condition::Count(_)
             | Condition::Time(_) => None,
         };
@@ -157,6 +159,7 @@ impl Teller<'_> {
                 at_least,
                 below,
             } => say(self.share(*counter, of, *at_least, *below)),
+            Condition::Arrived(test) => say(self.arrived(test)),
             Condition::Count(test) => say(self.count_test(test)),
             Condition::Time(test) => say(self.time_test(test)),
         }
@@ -311,6 +314,17 @@ impl Teller<'_> {
                 format!("silence of at least {least}, then {then} within {width}: {found}")
             }
         }
+    }
+
+    fn arrived(&self, test: &ArrivalTest) -> String {
+        let mut arrivals = self.rule.arrivals.iter();
+        let named = arrivals.find(|(_, known)| known == test);
+        let name = named.map_or("parts", |(name, _)| name);
+        let all = test.over(&self.scene);
+        format!(
+            "all {name} that failed came in the end: of {} {} are missing, of {} it is not told",
+            all.failed, all.missing, all.untold
+        )
     }
 
     fn stall(&self, test: &StallTest) -> String {

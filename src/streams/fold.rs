@@ -7,7 +7,7 @@ use super::contexts::{Contexts, Taken, Waiting};
 use super::count::{
     continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
 };
-use super::{Scanned, Source, awaited, mask, watch};
+use super::{Scanned, Source, arrivals, awaited, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
 use crate::search::Literal;
@@ -475,6 +475,7 @@ impl<'s> Fold<'s> {
         if !suspect {
             let found = (found.signal, &values[..]);
             awaited::note(tally, rules, scanned, entry, found);
+            arrivals::note(tally, rules, (scanned, entry), found, evidence);
         }
         count(
             tally,

@@ -1,6 +1,7 @@
 //! Logs as streams: the rotated pieces of one log joined in order, the err.log matched against the main log, and what
 //! is left counted once.
 
+mod arrivals;
 mod awaited;
 mod contexts;
 mod count;

@@ -3,6 +3,7 @@
 use toml::Spanned;
 
 use super::accept::{check_accepted, compared};
+use super::arrival::compile_arrivals;
 use super::awaited::check_reads;
 use super::cause::{check_causes, check_step};
 use super::origin::{LoadError, Origin, duration};
@@ -14,7 +15,7 @@ use crate::rules::schema::{
 };
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
-use crate::signals::tally::{Counter, StallWatch, Window};
+use crate::signals::tally::{ArrivalWatch, Counter, StallWatch, Window};
 use crate::time::SECOND;
 
 /// The longest pause between two repetitions of a stall, where a rule says none.
@@ -26,6 +27,7 @@ pub(super) struct Counters<'s> {
     pub(super) list: Vec<Counter>,
     pub(super) wal: Vec<(usize, WalCountDecl)>,
     pub(super) stalls: Vec<StallWatch>,
+    pub(super) arrivals: Vec<ArrivalWatch>,
 }
 
 /// A counter of all that a signal is, or of something that is no record.
@@ -203,14 +205,21 @@ pub(super) fn compile_rule(
         counts.push((name.clone(), counters.add(count, &declared.id, origin)?));
     }
     let stalls = compile_stalls(declared, origin, counters)?;
+    let arrivals = compile_arrivals(declared, origin, counters)?;
     let mut scope = RuleScope {
         declared,
         origin,
         counts: &counts,
         stalls: &stalls,
+        arrivals: &arrivals,
         counters,
     };
     let when = scope.condition(&declared.when)?;
+    let outcome = declared.outcome.as_ref();
+    if let Some(outcome) = outcome {
+        scope.check_words(outcome)?;
+    }
+    let outcome = outcome.map_or("", |it| it.get_ref());
     let mut verdicts = Vec::new();
     for verdict in &declared.verdict {
         let when = verdict
@@ -225,7 +234,7 @@ pub(super) fn compile_rule(
             confidence: verdict.confidence,
             category: verdict.category.clone(),
             accuses: verdict.accuses.unwrap_or(declared.accuses),
-            title: verdict.title.get_ref().clone(),
+            title: format!("{}{outcome}", verdict.title.get_ref()),
         });
     }
     for text in declared.not_excluded.iter().chain(&declared.not_this) {
@@ -250,6 +259,7 @@ pub(super) fn compile_rule(
         declared: at,
         counts,
         stalls,
+        arrivals,
         when,
         verdicts,
     })

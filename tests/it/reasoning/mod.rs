@@ -8,6 +8,7 @@ mod clocks;
 mod context;
 mod coverage;
 mod explain;
+mod healing;
 mod ignore;
 mod incidents;
 mod order;
