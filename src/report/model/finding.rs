@@ -56,6 +56,9 @@ pub struct Finding {
     pub not_observable: Vec<NotObservable>,
     /// The signals it counts.
     pub signals: Vec<String>,
+    /// Those of them whose records show it; a start beside it, or what went well, does not.
+    #[serde(default)]
+    pub shown_by: Vec<String>,
     /// Issues that know it.
     pub known: Vec<Known>,
     /// What to do next.
