@@ -139,6 +139,29 @@ pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     }
 }
 
+/// A record to cite of which more than its first line tells: its lines one behind another.
+pub(super) fn in_full(cited: Evidence, scanned: &Scanned, entry: &Entry) -> Evidence {
+    let mut text = Vec::new();
+    for line in entry
+        .bytes
+        .of(&scanned.block.bytes)
+        .split(|byte| *byte == b'\n')
+    {
+        let line = line.trim_ascii();
+        if text.len() > EVIDENCE_BYTES {
+            break;
+        }
+        if !(text.is_empty() || line.is_empty()) {
+            text.push(b' ');
+        }
+        text.extend_from_slice(line);
+    }
+    Evidence {
+        text: shown(&text, EVIDENCE_BYTES),
+        ..cited
+    }
+}
+
 /// A row to cite: its cells apart from each other, and none of the rows beside it.
 pub(super) fn row_evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
     let cited = evidence(scanned, entry);

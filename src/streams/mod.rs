@@ -5,6 +5,8 @@ mod arrivals;
 mod awaited;
 mod contexts;
 mod count;
+mod counted;
+mod each;
 mod fold;
 mod mask;
 mod plan;
@@ -12,7 +14,8 @@ mod twins;
 mod views;
 mod watch;
 
-pub use fold::{Fold, FoldRules};
+pub use counted::FoldRules;
+pub use fold::Fold;
 pub use plan::{Log, Source, Stream, plan};
 pub use twins::{Scanned, Twins};
 pub use views::Views;

@@ -30,6 +30,7 @@ pub(super) fn compile_row(
         || declared.at.is_some()
         || declared.context.is_some()
         || declared.deep
+        || !declared.each.is_empty()
         || !(declared.levels.is_empty()
             && declared.loggers.is_empty()
             && declared.not_loggers.is_empty()
