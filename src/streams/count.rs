@@ -44,7 +44,9 @@ pub(super) fn count(
             signal_tally.values[at].add_later(values[at], rules.subjects_max);
         }
     }
-    if let (Some(time), false) = (time, suspect) {
+    // A counter that last grew then grew at other times, too.
+    let is_moment = signal.row.as_ref().is_none_or(|row| !row.is_counter);
+    if let (Some(time), false, true) = (time, suspect, is_moment) {
         signal_tally.minutes.add(time);
         signal_tally.rate.add(time);
         for (extent, &field) in signal_tally.positions.iter_mut().zip(&signal.positions) {

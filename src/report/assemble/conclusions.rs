@@ -37,6 +37,7 @@ impl Context<'_> {
             reported_by: finding.reported_by.clone(),
             accused: finding.accused.clone(),
             window: FindingWindow {
+                of_counters: self.is_of_counters(finding),
                 first: finding.window.map(|(first, _)| first.iso(zone)),
                 last: finding.window.map(|(_, last)| last.iso(zone)),
             },
@@ -64,6 +65,13 @@ impl Context<'_> {
             },
             replay: finding.replay.as_ref().map(again),
         }
+    }
+
+    /// Whether only counters show a finding, which say when they last grew.
+    fn is_of_counters(&self, finding: &rules::Finding) -> bool {
+        let mut grounds = finding.grounds.iter();
+        let rows = |at: &u16| self.base.signals.signal(*at).row.as_ref();
+        !finding.grounds.is_empty() && grounds.all(|at| rows(at).is_some_and(|row| row.is_counter))
     }
 
     /// The signals whose records show a finding: of the counts that its rule reports by or cites, without starts, stops and

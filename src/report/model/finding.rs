@@ -78,6 +78,9 @@ pub struct FindingWindow {
     pub first: Option<String>,
     /// The last stamp.
     pub last: Option<String>,
+    /// Whether these are the times at which counters last grew: since when they counted is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_counters: bool,
 }
 
 /// k of n runs.
