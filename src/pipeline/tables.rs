@@ -97,18 +97,27 @@ fn stem(path: &str) -> &str {
     name
 }
 
-/// The node that a file's name names beside its table: the `wren-1` of `wren-1.errors.txt`.
+/// The node that a file's name names beside its table, or alone in a folder that the table names: the `wren-1` of
+/// `wren-1.errors.txt`, `errors.wren-1.txt` and `errors/wren-1.txt`.
 fn node_in_name<'p>(path: &'p str, table: &Known) -> Option<&'p str> {
     const JOINTS: [char; 4] = ['.', '_', '-', ' '];
+    let is_name = |text: &&str| text.chars().any(|c| c.is_ascii_alphabetic());
+    // What stands behind a table may say when, unless it is called like a host.
+    let is_host = |text: &&str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.ends_with(|c: char| c.is_ascii_digit())
+    };
+    let bare = |text: &'p str| text.strip_suffix("system").unwrap_or(text);
+    let bare = |text: &'p str| bare(text.trim_end_matches(JOINTS)).trim_matches(JOINTS);
     let stem = stem(path);
-    let at = stem.find(table.name)?;
-    let before = stem[..at].trim_end_matches(JOINTS);
-    let before = before.strip_suffix("system").unwrap_or(before);
-    let before = before.trim_matches(JOINTS);
-    before
-        .chars()
-        .any(|c| c.is_ascii_alphabetic())
-        .then_some(before)
+    if let Some((before, after)) = stem.split_once(table.name) {
+        let before = Some(bare(before)).filter(is_name);
+        return before.or_else(|| Some(after.trim_matches(JOINTS)).filter(is_host));
+    }
+    let mut folders = path.rsplit('/').skip(1);
+    let (before, after) = folders.next()?.split_once(table.name)?;
+    let is_of_table = after.is_empty() && bare(before).is_empty();
+    Some(stem).filter(|_| is_of_table).filter(is_host)
 }
 
 /// The places of exported tables: a text log is a view of the log of its node, the others are read one after another.
@@ -185,6 +194,12 @@ mod tests {
             ("system.text_log_0.jsonl", "text_log", None),
             // What stands behind it may say when.
             ("errors.before.csv", "errors", None),
+            ("errors_2026-11-29.csv", "errors", None),
+            ("system.errors.wren-5.tsv", "errors", Some("wren-5")),
+            ("errors/wren-2.tsv", "errors", Some("wren-2")),
+            ("x/system.errors/wren-2.tsv", "errors", Some("wren-2")),
+            ("errors-2026/wren-2.tsv", "errors", None),
+            ("wren-2/errors/before.tsv", "errors", None),
             ("queue.tsv", "replication_queue", None),
         ] {
             let table = known(table).unwrap();

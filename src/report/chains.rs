@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::figures::in_a_row;
 use super::model::{Finding, Incident};
+use crate::vocab::Confidence;
 
 /// How many findings of an incident are looked at: a kept report may name any number.
 const FINDINGS_MAX: usize = 500;
+
+/// Causes, whether what follows from them only may, and what does.
+type Clause<'c> = ((&'c [&'c str], bool), Vec<&'c str>);
 
 /// The findings of an incident, and for each of them its nearest causes.
 pub(super) struct Chain<'r> {
@@ -65,26 +69,34 @@ impl<'r> Chain<'r> {
 
     /// Which finding follows from which: `I1: F1 and F3 follow from F2, F4 from F1`.
     pub(super) fn words(&self) -> String {
-        let mut clauses: Vec<(&[&str], Vec<&str>)> = Vec::new();
+        let mut clauses: Vec<Clause<'_>> = Vec::new();
         for finding in &self.findings {
             let id = finding.id.as_str();
             let Some(causes) = self.causes.get(id) else {
                 continue;
             };
-            match clauses.iter_mut().find(|(known, _)| known == causes) {
+            // What is only possible itself follows from nothing for sure.
+            let key = (
+                causes.as_slice(),
+                finding.confidence == Confidence::Possible,
+            );
+            match clauses.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, followers)) => followers.push(id),
-                None => clauses.push((causes, vec![id])),
+                None => clauses.push((key, vec![id])),
             }
         }
         // What follows from the root is told first.
-        clauses.sort_by_key(|(causes, _)| !causes.contains(&self.incident.root.as_str()));
+        clauses.sort_by_key(|((causes, _), _)| !causes.contains(&self.incident.root.as_str()));
         let mut words = Vec::new();
-        for (at, (causes, followers)) in clauses.iter().enumerate() {
-            let verb = match (at, followers.len()) {
-                (0, 1) => " follows",
-                (0, _) => " follow",
-                _ => "",
+        let mut said = None;
+        for ((causes, is_possible), followers) in &clauses {
+            let verb = match (is_possible, followers.len()) {
+                _ if said == Some(is_possible) => "",
+                (true, _) => " may follow",
+                (false, 1) => " follows",
+                (false, _) => " follow",
             };
+            said = Some(is_possible);
             let (followers, causes) = (in_a_row(followers), in_a_row(causes));
             words.push(format!("{followers}{verb} from {causes}"));
         }
@@ -203,6 +215,23 @@ mod tests {
         assert_eq!(
             words("F3", &[("F1", &["F2"]), ("F2", &["F3"]), ("F3", &[])]),
             "I1: F2 follows from F3, F1 from F2"
+        );
+    }
+
+    #[test]
+    fn what_is_only_possible_may_follow() {
+        let told: &[(&str, &[&str])] = &[
+            ("F1", &[]),
+            ("F2", &["F1"]),
+            ("F3", &["F1"]),
+            ("F4", &["F2"]),
+        ];
+        let (mut findings, incident) = incident("F1", told);
+        findings[2].confidence = Confidence::Possible;
+        let words = Chain::of(&findings, &incident).words();
+        assert_eq!(
+            words,
+            "I1: F2 follows from F1, F3 may follow from F1, F4 follows from F2"
         );
     }
 

@@ -47,6 +47,8 @@ pub(super) enum Cell {
     Count(u64),
     /// None seen, and none could have been.
     NotObservable,
+    /// Nothing that runs there logs such a thing, so that none is missing.
+    Foreign,
 }
 
 impl Cell {
@@ -54,7 +56,7 @@ impl Cell {
     pub(super) fn text(self) -> String {
         match self {
             Self::Count(count) => thousands(count),
-            Self::NotObservable => "n/o".to_owned(),
+            Self::NotObservable | Self::Foreign => "n/o".to_owned(),
         }
     }
 }
@@ -121,6 +123,7 @@ pub(super) fn records(report: &Report) -> Grid {
 pub(super) fn signals(report: &Report, parts: bool) -> Grid {
     let nodes = reporters(report);
     let unseen = not_observable(report, &nodes);
+    let foreign = foreign(report, &nodes);
     let mut names: Vec<&str> = Vec::new();
     let counted = report.signals.iter().map(|it| it.signal.as_str());
     let missed = report
@@ -147,6 +150,7 @@ pub(super) fn signals(report: &Report, parts: bool) -> Grid {
                     .filter(|it| key == &(it.run.as_str(), it.node.as_str()));
                 match on_node.map(|it| count(it)).sum() {
                     0 if unseen.contains(&(name, column)) => Cell::NotObservable,
+                    0 if foreign.contains(&(name, column)) => Cell::Foreign,
                     count => Cell::Count(count),
                 }
             };
@@ -229,15 +233,7 @@ impl Grid {
                 .iter()
                 .filter_map(|it| row.cells.get(*it).copied())
                 .collect();
-            let sum = others.iter().map(|it| count_at(row, *it)).sum();
-            let has_unseen = others
-                .iter()
-                .any(|it| row.cells.get(*it) == Some(&Cell::NotObservable));
-            cells.push(if sum == 0 && has_unseen {
-                Cell::NotObservable
-            } else {
-                Cell::Count(sum)
-            });
+            cells.push(summed(row, others));
             Row {
                 cells,
                 ..row.clone()
@@ -247,6 +243,16 @@ impl Grid {
             columns,
             rows: self.rows.iter().map(narrow).collect(),
         }
+    }
+}
+
+/// The cells of several columns in one.
+fn summed(row: &Row, columns: &[usize]) -> Cell {
+    let is = |cell: Cell| move |column: &usize| row.cells.get(*column) == Some(&cell);
+    match columns.iter().map(|it| count_at(row, *it)).sum() {
+        0 if columns.iter().any(is(Cell::NotObservable)) => Cell::NotObservable,
+        0 if columns.iter().all(is(Cell::Foreign)) => Cell::Foreign,
+        sum => Cell::Count(sum),
     }
 }
 
@@ -296,6 +302,18 @@ fn not_observable<'a>(report: &'a Report, nodes: &[NodeKey<'_>]) -> BTreeSet<(&'
     unseen
 }
 
+/// Signals and the columns of nodes that run nothing which logs them.
+fn foreign<'a>(report: &'a Report, nodes: &[NodeKey<'_>]) -> BTreeSet<(&'a str, usize)> {
+    let of = |(column, key): (usize, &NodeKey<'_>)| {
+        let rows = report.foreign.iter();
+        let mine = rows.filter(move |it| *key == (it.run.as_str(), it.node.as_str()));
+        let signals = mine.flat_map(|it| &it.signals);
+        let signals: Vec<_> = signals.map(|signal| (signal.as_str(), column)).collect();
+        signals
+    };
+    nodes.iter().enumerate().flat_map(of).collect()
+}
+
 /// The values of each field that has few, over all nodes.
 fn split_values<'a>(rows: &[&'a SignalRow]) -> Vec<(&'a str, &'a str)> {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -315,7 +333,7 @@ fn split_values<'a>(rows: &[&'a SignalRow]) -> Vec<(&'a str, &'a str)> {
 fn row(label: String, cells: Vec<Cell>, is_part: bool) -> Row {
     let counts = cells.iter().map(|it| match it {
         Cell::Count(count) => *count,
-        Cell::NotObservable => 0,
+        Cell::NotObservable | Cell::Foreign => 0,
     });
     let is_partial = cells.contains(&Cell::NotObservable);
     Row {
@@ -330,6 +348,6 @@ fn row(label: String, cells: Vec<Cell>, is_part: bool) -> Row {
 fn count_at(row: &Row, column: usize) -> u64 {
     match row.cells.get(column) {
         Some(Cell::Count(count)) => *count,
-        Some(Cell::NotObservable) | None => 0,
+        Some(Cell::NotObservable | Cell::Foreign) | None => 0,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::SEGMENT;
-use crate::report::model::{Evidence, FindingWindow, Report};
+use crate::report::model::{Evidence, FindingWindow, Report, Role};
 use crate::vocab::LevelClass;
 
 /// A count with thousands separators.
@@ -150,14 +150,40 @@ pub(super) fn fraction(share: f64) -> String {
 
 /// A window as written in the logs; the date stands once if both ends share it.
 pub(super) fn window(window: &FindingWindow) -> Option<String> {
-    span(window.first.as_deref(), window.last.as_deref())
+    let span = span(window.first.as_deref(), window.last.as_deref());
+    span.map(|span| worded(window, span))
 }
 
 /// A window without fractions of seconds.
 pub(super) fn window_in_seconds(window: &FindingWindow) -> Option<String> {
     let first = window.first.as_deref().map(in_seconds);
     let last = window.last.as_deref().map(in_seconds);
-    span(first.as_deref(), last.as_deref())
+    let span = span(first.as_deref(), last.as_deref());
+    span.map(|span| worded(window, span))
+}
+
+/// Of counters it is only known when each last grew.
+fn worded(window: &FindingWindow, span: String) -> String {
+    if window.of_counters {
+        format!("last counted {span}")
+    } else {
+        span
+    }
+}
+
+/// What was read, in records and rows of tables, and of how many nodes.
+pub(super) fn searched(report: &Report) -> String {
+    let reporters = report.nodes.iter().filter(|it| it.role == Role::Reporter);
+    let nodes = reporters.count().max(report.records.by_node.len());
+    let tables = report.inputs.iter().filter_map(|it| it.table.as_ref());
+    let rows: u64 = tables.map(|table| table.rows).sum();
+    let records = counted(report.records.total, "record", "records");
+    let rows = match rows {
+        0 => String::new(),
+        rows => format!(" and {}", counted(rows, "row of a table", "rows of tables")),
+    };
+    let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
+    format!("{records}{rows} of {}", counted(nodes, "node", "nodes"))
 }
 
 /// A stamp as it stands in a sentence: a time of day without a date has no `T` before it.

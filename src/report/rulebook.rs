@@ -166,6 +166,9 @@ fn write_rule(rule: &RuleDecl, out: &mut dyn Write) -> io::Result<()> {
     for verdict in &rule.verdict {
         write_verdict(verdict, out)?;
     }
+    if let Some(outcome) = &rule.outcome {
+        writeln!(out, "\nEach ends in: {}", inert(outcome.get_ref()))?;
+    }
     let not_this = rule.not_this.iter().map(|text| text.get_ref().as_str());
     let not_excluded = rule.not_excluded.iter().map(|text| text.get_ref().as_str());
     let texts: [(&str, Vec<&str>); 3] = [

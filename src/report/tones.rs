@@ -1,4 +1,4 @@
-//! What a signal's color says: how bad the worst finding is that counts it, or that it is good news.
+//! What a signal's color says: how bad the worst finding is that it shows, or that it is good news.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,10 @@ impl<'r> Tones<'r> {
     pub(super) fn of(report: &'r Report) -> Self {
         let mut tones = Self::default();
         for finding in &report.findings {
-            for signal in &finding.signals {
+            // Earlier reports do not say which of its signals show it.
+            let shown = [&finding.shown_by, &finding.signals];
+            let shown = shown.into_iter().find(|it| !it.is_empty());
+            for signal in shown.into_iter().flatten() {
                 let worst = tones.severities.entry(signal).or_insert(finding.severity);
                 *worst = (*worst).max(finding.severity);
             }
@@ -28,7 +31,7 @@ impl<'r> Tones<'r> {
         tones
     }
 
-    /// How bad the worst finding is that counts a signal.
+    /// How bad the worst finding is that a signal shows.
     pub(super) fn severity(&self, signal: &str) -> Option<Severity> {
         self.severities.get(signal).copied()
     }

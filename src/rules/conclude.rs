@@ -14,7 +14,7 @@ use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, unseen, versions};
 use crate::profile::{Cost, Profile};
-use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally, Values};
+use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally};
 use crate::time::{DAY, Timestamp, Zone};
 
 /// How many values of a subject a finding names.
@@ -145,7 +145,7 @@ impl RuleBase {
         let counts = ground.counts();
         let shares = ground.shares();
         let facts_found = ground.facts();
-        let values = |field: &FieldRef, max| self.values(ground, field, max);
+        let values = |field: &FieldRef, max| ground.values(field, max);
         let reported_by = reporters(rule, declared, scene);
         let named = declared
             .accused
@@ -181,7 +181,7 @@ impl RuleBase {
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),
-            evidence: evidence(rule, declared, scene),
+            evidence: healed(evidence(rule, declared, scene), ground),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
             not_excluded: words.fill_all(&declared.not_excluded),
@@ -213,39 +213,6 @@ impl RuleBase {
         let signals = reporting.filter_map(|counter| self.counters[counter].signal);
         let distinct: BTreeSet<u16> = signals.collect();
         distinct.into_iter().collect()
-    }
-
-    /// The most frequent values of a field over all nodes, in that order.
-    fn values(&self, ground: &Ground<'_>, field: &FieldRef, max: usize) -> Vec<Subject> {
-        let (name, field) = (field.count.get_ref(), field.field.get_ref());
-        let mut sums = Values::default();
-        for (node, problem) in ground.wal_problems(name) {
-            if let Some(value) = problem.measure(field, node) {
-                sums.add(value.as_bytes(), usize::MAX);
-            }
-        }
-        let counter = ground.counter(name);
-        let signal = counter.and_then(|at| Some((at, self.counters[at].signal?)));
-        let Some((counter, index)) = signal else {
-            return subjects(&sums, max);
-        };
-        let Some(field) = self.signals.signal(index).field(field) else {
-            return Vec::new();
-        };
-        let kept = self.counters[counter]
-            .values
-            .iter()
-            .position(|known| *known == field);
-        for node in ground.scene.nodes {
-            let of_node = match kept {
-                Some(at) => node.counters[counter].values.get(at),
-                None => Some(&node.signals[usize::from(index)].values[field]),
-            };
-            if let Some(values) = of_node {
-                sums.absorb(values);
-            }
-        }
-        subjects(&sums, max)
     }
 
     /// The signals that could not have been seen on a node.
@@ -316,14 +283,6 @@ impl RuleBase {
             could_be: declared.could_be.clone(),
         })
     }
-}
-
-/// Values by how often they occur, most frequent first.
-fn subjects(sums: &Values, max: usize) -> Vec<Subject> {
-    let ranked = sums.top(max).into_iter();
-    ranked
-        .map(|(value, count)| Subject { value, count })
-        .collect()
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
@@ -469,6 +428,13 @@ fn evidence(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<(String,
             }
         }
     }
+    cited
+}
+
+/// The records that show that it healed stand behind the first that shows what did: the first ones are shown where few are.
+fn healed(mut cited: Vec<(String, Evidence)>, ground: &Ground<'_>) -> Vec<(String, Evidence)> {
+    let behind = cited.len().min(1);
+    cited.splice(behind..behind, ground.healed());
     cited
 }
 

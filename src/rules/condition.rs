@@ -3,6 +3,7 @@
 //! Each answers holds, does not hold, or unknown: an upper bound on a signal that could not have been observed is
 //! unknown. What is unknown never makes a rule fire.
 
+use super::arrivals::ArrivalTest;
 use super::observe;
 use super::stalls::StallTest;
 use super::times::{TimeTest, longer};
@@ -38,6 +39,8 @@ pub enum Condition {
         /// Below this.
         below: Option<f64>,
     },
+    /// All parts that did not come at first came in the end; unknown where that is not told.
+    Arrived(ArrivalTest),
     /// A test of counts; always known.
     Count(CountTest),
     /// A test of stamps; always known.
@@ -156,6 +159,7 @@ impl Condition {
             Self::None(_)
             | Self::AtMost { .. }
             | Self::Share { .. }
+            | Self::Arrived(_)
             | Self::Count(_)
             | Self::Time(
                 TimeTest::Together { .. } | TimeTest::Sequence { .. } | TimeTest::Silence { .. },
@@ -171,7 +175,11 @@ impl Condition {
                 .filter_map(|part| part.silence(node))
                 .reduce(longer),
             Self::Time(test) => test.silence(node),
-            Self::None(_) | Self::AtMost { .. } | Self::Share { .. } | Self::Count(_) => None,
+            Self::None(_)
+            | Self::AtMost { .. }
+            | Self::Share { .. }
+            | Self::Arrived(_)
+            | Self::Count(_) => None,
         }
     }
 
@@ -195,6 +203,7 @@ impl Condition {
                 let high = at_least.is_none_or(|bound| share >= bound);
                 Some(high && below.is_none_or(|bound| share < bound))
             }
+            Self::Arrived(test) => test.over(scene).all(),
             Self::Count(test) => Some(test.holds(scene)),
             Self::Time(test) => Some(test.holds(scene)),
         }

@@ -1,140 +1,13 @@
 //! A rule's condition tree over one run: what passed, what failed, what could not be told, and by which numbers.
 
 use super::NodeFacts;
+use super::arrivals::ArrivalTest;
 use super::condition::{Condition, CountTest, Scene};
 use super::stalls::StallTest;
 use super::times::TimeTest;
 use super::{Rule, RuleBase, Verdict};
-use crate::parsers::Format;
 use crate::signals::tally::NodeTally;
-use crate::signals::{Check, Subject};
 use crate::time::SECOND;
-
-/// A signal that the rule counts, the checks of the record against it, and which of the rule's counts take it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traced {
-    /// The signal's id.
-    pub signal: String,
-    /// The checks, up to the first that fails.
-    pub checks: Vec<Check>,
-    /// The counts and stalls of the signal; none where a check failed.
-    pub counts: Vec<Taken>,
-}
-
-/// Whether a count takes a record that is its signal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    /// The count's name.
-    pub count: String,
-    /// Whether its `where` holds; `None` where that takes another record to tell.
-    pub holds: Option<bool>,
-    /// What its `where` asks, and what the record has; empty where it asks nothing.
-    pub text: String,
-}
-
-impl Traced {
-    /// Whether the record counts: it is the signal, and some count takes it.
-    pub fn counts(&self) -> bool {
-        let is_signal = self.checks.iter().all(|check| check.passed);
-        let is_left_out = !self.counts.is_empty();
-        is_signal && !(is_left_out && self.counts.iter().all(|it| it.holds == Some(false)))
-    }
-}
-
-/// Checks a record against every signal that a rule counts.
-pub fn trace_record(
-    base: &RuleBase,
-    rule: &Rule,
-    format: Format,
-    subject: Subject<'_, '_>,
-) -> Vec<Traced> {
-    let counts = rule
-        .counts
-        .iter()
-        .filter_map(|(_, counter)| base.counters[*counter].signal);
-    let stalls = rule.stalls.iter();
-    let stalls = stalls.map(|(_, test)| base.stalls[test.stall].signal);
-    let mut signals: Vec<u16> = counts.chain(stalls).collect();
-    signals.sort_unstable();
-    signals.dedup();
-    let trace = |&index: &u16| {
-        let signal = base.signals.signal(index);
-        let checks = trace_signal(base, index, format, subject);
-        let values = checks
-            .iter()
-            .all(|check| check.passed)
-            .then(|| signal.values(format, subject))
-            .flatten();
-        Traced {
-            signal: signal.id.clone(),
-            checks,
-            counts: values.map_or_else(Vec::new, |values| taken(base, rule, index, &values)),
-        }
-    };
-    signals.iter().map(trace).collect()
-}
-
-/// Checks a record against a signal.
-pub fn trace_signal(
-    base: &RuleBase,
-    index: u16,
-    format: Format,
-    subject: Subject<'_, '_>,
-) -> Vec<Check> {
-    let signal = base.signals.signal(index);
-    if signal.formats.contains(&format) {
-        return signal.trace(format, subject);
-    }
-    let names = signal.formats.iter().map(|format| format.spec().name);
-    let names: Vec<&str> = names.collect();
-    let text = format!(
-        "the file's format is {}: it is {}",
-        names.join(" or "),
-        format.spec().name
-    );
-    vec![Check {
-        passed: false,
-        text,
-    }]
-}
-
-/// Which of a rule's counts and stalls of a signal take a record with these values.
-fn taken(base: &RuleBase, rule: &Rule, index: u16, values: &[String]) -> Vec<Taken> {
-    let signal = base.signals.signal(index);
-    let counts = rule.counts.iter();
-    let counts = counts.filter(|(_, counter)| base.counters[*counter].signal == Some(index));
-    let counts = counts.map(|(name, counter)| {
-        let filters = &base.counters[*counter].filters;
-        let mut asked = Vec::new();
-        let mut holds = Some(true);
-        for (field, accepted) in filters {
-            let (name, value) = (&signal.fields[*field].name, &values[*field]);
-            let wanted = accepted.join(" or ");
-            if signal.is_taken(*field) {
-                asked.push(format!("{name} is {wanted}: another record tells it"));
-                holds = holds.filter(|holds| !holds);
-                continue;
-            }
-            asked.push(format!("{name} is {wanted}: the record's is {value:?}"));
-            if !accepted.contains(value) {
-                holds = Some(false);
-            }
-        }
-        Taken {
-            count: name.clone(),
-            holds,
-            text: asked.join(", "),
-        }
-    });
-    let stalls = rule.stalls.iter();
-    let stalls = stalls.filter(|(_, test)| base.stalls[test.stall].signal == index);
-    let stalls = stalls.map(|(name, _)| Taken {
-        count: name.clone(),
-        holds: Some(true),
-        text: String::new(),
-    });
-    counts.chain(stalls).collect()
-}
 
 /// A line of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,6 +102,7 @@ impl Teller<'_> {
             }
             Condition::AtMost { .. }
             | Condition::Share { .. }
+            | Condition::Arrived(_)
             | Condition::Count(_)
             | Condition::Time(_) => None,
         };
@@ -285,6 +159,7 @@ impl Teller<'_> {
                 at_least,
                 below,
             } => say(self.share(*counter, of, *at_least, *below)),
+            Condition::Arrived(test) => say(self.arrived(test)),
             Condition::Count(test) => say(self.count_test(test)),
             Condition::Time(test) => say(self.time_test(test)),
         }
@@ -439,6 +314,17 @@ impl Teller<'_> {
                 format!("silence of at least {least}, then {then} within {width}: {found}")
             }
         }
+    }
+
+    fn arrived(&self, test: &ArrivalTest) -> String {
+        let mut arrivals = self.rule.arrivals.iter();
+        let named = arrivals.find(|(_, known)| known == test);
+        let name = named.map_or("parts", |(name, _)| name);
+        let all = test.over(&self.scene);
+        format!(
+            "all {name} that failed came in the end: of {} {} are missing, of {} it is not told",
+            all.failed, all.missing, all.untold
+        )
     }
 
     fn stall(&self, test: &StallTest) -> String {

@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::condition::Scene;
-use super::schema::RuleDecl;
+use super::finding::Subject;
+use super::schema::{FieldRef, RuleDecl};
 use super::times::longer;
 use super::wal::Ranges;
 use super::{NodeFacts, Rule, RuleBase, WalProblem};
 use crate::signals::SignalSet;
-use crate::signals::tally::{NodeTally, Stall, StallWatch};
+use crate::signals::tally::{Evidence, NodeTally, Stall, StallWatch, Values};
 use crate::time::{SECOND, Timestamp};
+
+/// How many values of a field a title names, and how much of each.
+const VALUES_MAX: usize = 2;
+const VALUE_CHARS_MAX: usize = 90;
 
 /// What a finding stands on: a rule that fired, and where.
 pub(super) struct Ground<'a> {
@@ -54,10 +59,19 @@ impl Ground<'_> {
         let mut facts = BTreeMap::new();
         for (name, fact) in &self.declared.facts {
             let value = fact.value.get_ref();
-            let value = match (&fact.stall, &fact.wal) {
-                (Some(stall), _) => self.stall_fact(stall.get_ref(), value),
-                (None, Some(count)) => self.wal_fact(count.get_ref(), value),
-                (None, None) => self.silence_fact(value),
+            let value = if let Some(stall) = &fact.stall {
+                self.stall_fact(stall.get_ref(), value)
+            } else if let Some(count) = &fact.wal {
+                self.wal_fact(count.get_ref(), value)
+            } else if let Some(parts) = &fact.arrival {
+                self.arrival_fact(parts.get_ref(), value)
+            } else if let Some(count) = &fact.count {
+                self.value_fact(&FieldRef {
+                    count: count.clone(),
+                    field: fact.value.clone(),
+                })
+            } else {
+                self.silence_fact(value)
             };
             facts.extend(value.map(|value| (name.clone(), value)));
         }
@@ -70,6 +84,71 @@ impl Ground<'_> {
         let (node, stall) = test.longest(self.scene.nodes)?;
         let (signals, watch) = (&self.base.signals, &self.base.stalls[test.stall]);
         stall_value(signals, watch, stall, node, value)
+    }
+
+    /// The most frequent values of a field over all nodes, in that order.
+    pub(super) fn values(&self, field: &FieldRef, max: usize) -> Vec<Subject> {
+        let (name, field) = (field.count.get_ref(), field.field.get_ref());
+        let mut sums = Values::default();
+        for (node, problem) in self.wal_problems(name) {
+            if let Some(value) = problem.measure(field, node) {
+                sums.add(value.as_bytes(), usize::MAX);
+            }
+        }
+        let counter = self.counter(name);
+        let signal = counter.and_then(|at| Some((at, self.base.counters[at].signal?)));
+        let Some((counter, index)) = signal else {
+            return subjects(&sums, max);
+        };
+        let Some(field) = self.base.signals.signal(index).field(field) else {
+            return Vec::new();
+        };
+        let kept = self.base.counters[counter]
+            .values
+            .iter()
+            .position(|known| *known == field);
+        for node in self.scene.nodes {
+            let of_node = match kept {
+                Some(at) => node.counters[counter].values.get(at),
+                None => Some(&node.signals[usize::from(index)].values[field]),
+            };
+            if let Some(values) = of_node {
+                sums.absorb(values);
+            }
+        }
+        subjects(&sums, max)
+    }
+
+    /// The most frequent values of a field, of which a sentence names few, and of long ones the beginning.
+    fn value_fact(&self, field: &FieldRef) -> Option<String> {
+        let values = self.values(field, usize::MAX);
+        let shown = values.iter().take(VALUES_MAX).map(|it| {
+            let cut = it.value.char_indices().nth(VALUE_CHARS_MAX);
+            let kept = &it.value[..cut.map_or(it.value.len(), |(at, _)| at)];
+            format!("{kept}{}", if cut.is_some() { "…" } else { "" })
+        });
+        let shown: Vec<String> = shown.collect();
+        let more = values.len().saturating_sub(VALUES_MAX);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+    }
+
+    fn arrival_fact(&self, name: &str, value: &str) -> Option<String> {
+        let mut arrivals = self.rule.arrivals.iter();
+        let (_, test) = arrivals.find(|(known, _)| known == name)?;
+        test.fact(&self.scene, value)
+    }
+
+    /// The records that show that what failed at first came.
+    pub(super) fn healed(&self) -> Vec<(String, Evidence)> {
+        let arrivals = self.rule.arrivals.iter();
+        arrivals
+            .flat_map(|(_, test)| test.evidence(&self.scene))
+            .collect()
     }
 
     /// The problems of WALs that a count counts, node by node.
@@ -166,4 +245,12 @@ fn stall_value(
             String::from_utf8_lossy(stall.value(field)).into_owned()
         }
     })
+}
+
+/// Values by how often they occur, most frequent first.
+fn subjects(sums: &Values, max: usize) -> Vec<Subject> {
+    let ranked = sums.top(max).into_iter();
+    ranked
+        .map(|(value, count)| Subject { value, count })
+        .collect()
 }

@@ -9,7 +9,7 @@ use super::finding::{Finding, Incident};
 use super::schema::CauseDecl;
 use super::wal::Ranges;
 use crate::time::{SECOND, Timestamp};
-use crate::vocab::Lsn;
+use crate::vocab::{Confidence, Lsn};
 
 /// How much later than its effect a cause may begin: clocks disagree, and the sufferer may log first.
 const CLOCKS: i64 = 10 * SECOND;
@@ -173,11 +173,17 @@ fn summary(root: &Finding, others: &[&&Finding]) -> String {
         listed.map(|it| named(it)).collect::<Vec<_>>().join("; ")
     };
     let (beside, follows) = (list(true), list(false));
+    let mut followers = others.iter().filter(|it| !it.caused_by.is_empty());
+    let may = if followers.all(|it| it.confidence == Confidence::Possible) {
+        "may follow"
+    } else {
+        "follows"
+    };
     if beside.is_empty() {
-        format!("{}; what follows from it: {follows}", named(root))
+        format!("{}; what {may} from it: {follows}", named(root))
     } else {
         format!(
-            "{}; beside it: {beside}; what follows from them: {follows}",
+            "{}; beside it: {beside}; what {may} from them: {follows}",
             named(root)
         )
     }

@@ -164,6 +164,7 @@ fn lint_rule(rule: &RuleDecl, fault: &mut impl FnMut(&str, String)) {
         }
     }
     let titles = rule.verdict.iter().map(|it| &it.title);
+    let titles = titles.chain(&rule.outcome);
     for text in titles.chain(&rule.not_excluded).chain(&rule.not_this) {
         if let Some(words) = bare_plural(text.get_ref(), rule) {
             fault(

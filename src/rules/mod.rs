@@ -3,6 +3,7 @@
 //! This stage interprets data and knows no rule by name. What it needs counted while logs stream (see
 //! [`crate::signals::tally::Counter`]) is compiled from the rules beforehand.
 
+pub mod arrivals;
 mod clocks;
 mod conclude;
 pub mod condition;
@@ -22,6 +23,7 @@ mod samples;
 pub mod schema;
 pub mod stalls;
 pub mod times;
+mod traced;
 mod unseen;
 mod versions;
 mod wal;
@@ -31,7 +33,7 @@ pub use clocks::{ClockPair, Skew, SkewKind, skews};
 pub use conclude::Conclusions;
 pub use coverage::{Coverage, NearMiss, Unexplained};
 pub use environment::{Environment, NodeFacts};
-pub use explain::{Explained, State, Taken, Traced, blame, explain, trace_record, trace_signal};
+pub use explain::{Explained, State, blame, explain};
 pub use finding::{Again, Balance, Finding, Incident, Known, NotObservable, Subject};
 pub use ignore::{IgnoreRule, Ignored};
 pub use lint::{Fault, lint};
@@ -40,13 +42,16 @@ pub use near::{Wanted, unknown_name};
 pub use observe::{COLLECT, concerns, obstacle};
 pub use places::Places;
 pub use samples::{Sample, SampleKind, samples};
+pub use traced::{Taken, Traced, trace_record, trace_signal};
 pub use wal::{WAL_MEASURES, WalProblem};
 
 use crate::parsers::Format;
 use crate::scan::Families;
 use crate::search::Literal;
 use crate::signals::SignalSet;
-use crate::signals::tally::{AwaitedSide, Counter, NodeTally, PairedSide, StallWatch, Uses};
+use crate::signals::tally::{
+    ArrivalWatch, AwaitedSide, Counter, NodeTally, PairedSide, StallWatch, Uses,
+};
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
@@ -78,6 +83,8 @@ pub struct RuleBase {
     pub paired: Vec<PairedSide>,
     /// The signals that open or close what nodes await.
     pub awaited: Vec<AwaitedSide>,
+    /// Parts that did not come at first, as rules ask for them.
+    pub arrivals: Vec<ArrivalWatch>,
     /// Pairs of them.
     pub clocks: Vec<ClockPair>,
     /// The rules, in the order of declaration.
@@ -107,6 +114,8 @@ pub struct Rule {
     pub counts: Vec<(String, usize)>,
     /// Its named stalls, with the bounds of the first condition that asks for them.
     pub stalls: Vec<(String, stalls::StallTest)>,
+    /// Its named parts that did not come at first.
+    pub arrivals: Vec<(String, arrivals::ArrivalTest)>,
     /// When it fires.
     pub when: condition::Condition,
     /// Its verdicts; the first that holds is given.

@@ -116,6 +116,7 @@ impl Condition {
             Self::None(_)
             | Self::AtMost { .. }
             | Self::Share { .. }
+            | Self::Arrived(_)
             | Self::Count(_)
             | Self::Time(_) => Vec::new(),
         }

@@ -45,11 +45,18 @@ impl Words<'_> {
         texts.collect()
     }
 
-    /// Whether a part names a count that is zero, or nobody.
+    /// Whether a part names a count that is zero, a fact that there is not, or nobody.
     fn is_nothing(&self, part: &str) -> bool {
         part.split('{').skip(1).any(|tail| {
             let name = tail.split(['}', '|']).next().unwrap_or_default();
-            self.counts.get(name) == Some(&0) || (name == "unseen" && self.unseen.is_empty())
+            match name {
+                "nodes" | "reporters" | "accused" => false,
+                "unseen" => self.unseen.is_empty(),
+                _ => match self.counts.get(name) {
+                    Some(count) => *count == 0,
+                    None => !self.shares.contains_key(name) && !self.facts.contains_key(name),
+                },
+            }
         })
     }
 

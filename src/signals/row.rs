@@ -10,6 +10,8 @@ use crate::search::Literal;
 pub struct RowPattern {
     /// The table.
     pub table: String,
+    /// Whether its rows are counters, whose stamps say when they last grew.
+    pub is_counter: bool,
     /// Column and what its cell must be; all must hold.
     pub tests: Vec<(String, CellTest)>,
     /// Column and the field that its cell becomes.
@@ -95,6 +97,7 @@ mod tests {
     fn cells_are_tested_and_read_by_name() {
         let row = b"database=shop\tnum_tries=17\tlast_exception=Code: 234. a=b";
         let pattern = |tests| RowPattern {
+            is_counter: false,
             table: "replication_queue".to_owned(),
             tests,
             take: vec![("last_exception".to_owned(), 1), ("absent".to_owned(), 2)],

@@ -38,6 +38,8 @@ pub struct Signal {
     pub unless: Vec<Literal>,
     /// What is read from it, in the order of the holes' first appearance; then derived fields, then those of the context.
     pub fields: Vec<Field>,
+    /// Fields of which a record may hold several values, and what takes each.
+    pub each: Vec<(usize, Pattern)>,
     /// Fields computed from others.
     pub derived: Vec<Derived>,
     /// Fields taken from another record of the same thread.
@@ -129,6 +131,13 @@ impl Pattern {
             RegexBuilder::new(&self.source).unicode(false).build()
         });
         prepared.as_ref()
+    }
+
+    /// What its group takes at each place of a text.
+    pub fn each<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+        let found = self.check().ok().map(|pattern| pattern.captures_iter(text));
+        let groups = found.into_iter().flatten();
+        groups.filter_map(|groups| Some(groups.get(1)?.as_bytes()))
     }
 
     /// Whether it is found in a text.

@@ -21,10 +21,14 @@ pub(super) fn note(
         if thing.is_empty() {
             continue;
         }
-        // `default.t (uuid) (Fetcher)`: the table stands first.
-        let logger = entry.logger.of(&scanned.block.bytes);
-        let table = &logger[..memchr::memchr(b' ', logger).unwrap_or(logger.len())];
+        let table = table_of(scanned, entry);
         let awaited = tally.awaited.entry(side.awaited).or_default();
         awaited.add(table, thing, time, side.opens, rules.subjects_max);
     }
+}
+
+/// The table that a record is about: `default.t (uuid) (Fetcher)` has it first.
+pub(super) fn table_of<'s>(scanned: &'s Scanned, entry: &Entry) -> &'s [u8] {
+    let logger = entry.logger.of(&scanned.block.bytes);
+    &logger[..memchr::memchr(b' ', logger).unwrap_or(logger.len())]
 }

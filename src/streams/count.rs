@@ -44,7 +44,9 @@ pub(super) fn count(
             signal_tally.values[at].add_later(values[at], rules.subjects_max);
         }
     }
-    if let (Some(time), false) = (time, suspect) {
+    // A counter that last grew then grew at other times, too.
+    let is_moment = signal.row.as_ref().is_none_or(|row| !row.is_counter);
+    if let (Some(time), false, true) = (time, suspect, is_moment) {
         signal_tally.minutes.add(time);
         signal_tally.rate.add(time);
         for (extent, &field) in signal_tally.positions.iter_mut().zip(&signal.positions) {
@@ -80,10 +82,7 @@ pub(super) fn count(
     }
     for &at in &uses.counters {
         let counter = &rules.counters[at];
-        let holds = |(field, accepted): &(usize, Vec<String>)| {
-            accepted.iter().any(|a| a.as_bytes() == values[*field])
-        };
-        if !counter.filters.iter().all(holds) {
+        if !counter.takes(values) {
             continue;
         }
         let counted = &mut tally.counters[at];
@@ -139,6 +138,29 @@ pub(super) fn evidence(scanned: &Scanned, entry: &Entry) -> Evidence {
         time: entry.time,
         text: shown(line, EVIDENCE_BYTES),
         around: Around::default(),
+    }
+}
+
+/// A record to cite of which more than its first line tells: its lines one behind another.
+pub(super) fn in_full(cited: Evidence, scanned: &Scanned, entry: &Entry) -> Evidence {
+    let mut text = Vec::new();
+    for line in entry
+        .bytes
+        .of(&scanned.block.bytes)
+        .split(|byte| *byte == b'\n')
+    {
+        let line = line.trim_ascii();
+        if text.len() > EVIDENCE_BYTES {
+            break;
+        }
+        if !(text.is_empty() || line.is_empty()) {
+            text.push(b' ');
+        }
+        text.extend_from_slice(line);
+    }
+    Evidence {
+        text: shown(&text, EVIDENCE_BYTES),
+        ..cited
     }
 }
 

@@ -5,17 +5,13 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Taken, Waiting};
 use super::count::{
-    continuation_lines, count, counter_of, evidence, evidence_in_place, row_evidence,
+    continuation_lines, count, counter_of, evidence, evidence_in_place, in_full, row_evidence,
 };
-use super::{Scanned, Source, awaited, mask, watch};
+use super::{FoldRules, Scanned, Source, arrivals, awaited, each, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
-use crate::search::Literal;
-use crate::signals::tally::{
-    AwaitedSide, Counter, GAPS_MAX, MARKS_MAX, NodeTally, PairedSide, StallWatch, Unplaced, Uses,
-    Watch,
-};
-use crate::signals::{FIELDS_MAX, SignalSet};
+use crate::signals::FIELDS_MAX;
+use crate::signals::tally::{GAPS_MAX, MARKS_MAX, NodeTally, Unplaced};
 use crate::time::Timestamp;
 use crate::vocab::Level;
 
@@ -24,33 +20,6 @@ const TEMPLATES_MAX: usize = 2_000;
 
 /// How many starts of a process are listed.
 const STARTS_MAX: usize = 1_000;
-
-/// What is counted, and the bounds on it.
-#[derive(Debug, Clone, Copy)]
-pub struct FoldRules<'s> {
-    /// The declared signals.
-    pub signals: &'s SignalSet,
-    /// The counts that rules ask for.
-    pub counters: &'s [Counter],
-    /// What counts the records of each signal.
-    pub uses: &'s [Uses],
-    /// The stalls that rules ask for.
-    pub stalls: &'s [StallWatch],
-    /// The sides of pairs by which clocks are compared.
-    pub paired: &'s [PairedSide],
-    /// The signals that open or close what a node awaits.
-    pub awaited: &'s [AwaitedSide],
-    /// How many different values of a field are counted apart.
-    pub subjects_max: usize,
-    /// The signal of a process's start.
-    pub start: Option<u16>,
-    /// A signal of which more records than usual are kept as evidence, and how many.
-    pub listed: Option<(u16, usize)>,
-    /// Names that failing tests ask about.
-    pub watch: Option<&'s Watch>,
-    /// Texts of which it is noted which Error and Fatal records hold them.
-    pub texts: &'s [Literal],
-}
 
 /// The fold of one log into the tallies of its node.
 pub struct Fold<'s> {
@@ -71,19 +40,6 @@ pub struct Fold<'s> {
     last: Option<(u32, Timestamp)>,
     /// The most that an occurrence adds to a sum: of a counter by how much it grew since another export.
     weight_max: u64,
-}
-
-impl FoldRules<'_> {
-    /// Empty tallies of a node.
-    pub fn tally(&self, run: &str, node: &str) -> NodeTally {
-        NodeTally::new(
-            run,
-            node,
-            self.signals.signals(),
-            self.counters.len(),
-            self.stalls.len(),
-        )
-    }
 }
 
 impl<'s> Fold<'s> {
@@ -446,6 +402,8 @@ impl<'s> Fold<'s> {
                 row_evidence(scanned, entry)
             } else if is_listed {
                 evidence(scanned, entry)
+            } else if !signal.each.is_empty() {
+                in_full(evidence_in_place(scanned, entry), scanned, entry)
             } else {
                 evidence_in_place(scanned, entry)
             }
@@ -475,6 +433,7 @@ impl<'s> Fold<'s> {
         if !suspect {
             let found = (found.signal, &values[..]);
             awaited::note(tally, rules, scanned, entry, found);
+            arrivals::note(tally, rules, (scanned, entry), found, evidence);
         }
         count(
             tally,
@@ -486,6 +445,9 @@ impl<'s> Fold<'s> {
             weight_max,
             evidence,
         );
+        if !suspect && !signal.each.is_empty() {
+            each::count(tally, rules, (scanned, entry), (found.signal, &values[..]));
+        }
         self.taken = taken;
     }
 

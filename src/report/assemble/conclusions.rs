@@ -1,5 +1,7 @@
 //! Findings, incidents, balances and coverage as rows of the report.
 
+use std::collections::BTreeSet;
+
 use super::Context;
 use crate::report::model::{
     Applies, AwaitedRow, Balance, BalanceSide, ClockRow, Coverage, Finding, FindingWindow,
@@ -8,11 +10,14 @@ use crate::report::model::{
 use crate::rules;
 use crate::rules::{Again, Skew};
 use crate::signals::tally;
+use crate::vocab::MarkKind;
 
 impl Context<'_> {
     pub(super) fn finding(&self, finding: &rules::Finding) -> Finding {
         let zone = self.run_zone(&finding.run);
-        let subjects = finding.subjects.iter().map(|(name, values)| {
+        let named = finding.subjects.iter();
+        let named = named.filter(|(_, values)| !values.is_empty());
+        let subjects = named.map(|(name, values)| {
             let pairs = values
                 .iter()
                 .map(|subject| serde_json::json!([subject.value, subject.count]))
@@ -32,6 +37,7 @@ impl Context<'_> {
             reported_by: finding.reported_by.clone(),
             accused: finding.accused.clone(),
             window: FindingWindow {
+                of_counters: self.is_of_counters(finding),
                 first: finding.window.map(|(first, _)| first.iso(zone)),
                 last: finding.window.map(|(_, last)| last.iso(zone)),
             },
@@ -49,6 +55,7 @@ impl Context<'_> {
             not_this: finding.not_this.clone(),
             not_observable: finding.not_observable.iter().map(not_observable).collect(),
             signals: finding.signals.clone(),
+            shown_by: self.shown_by(finding),
             known: finding.known.iter().map(known).collect(),
             next_steps: finding.next_steps.clone(),
             caused_by: finding.caused_by.clone(),
@@ -58,6 +65,40 @@ impl Context<'_> {
             },
             replay: finding.replay.as_ref().map(again),
         }
+    }
+
+    /// Whether only counters show a finding, which say when they last grew.
+    fn is_of_counters(&self, finding: &rules::Finding) -> bool {
+        let mut grounds = finding.grounds.iter();
+        let rows = |at: &u16| self.base.signals.signal(*at).row.as_ref();
+        !finding.grounds.is_empty() && grounds.all(|at| rows(at).is_some_and(|row| row.is_counter))
+    }
+
+    /// The signals whose records show a finding: of the counts that its rule reports by or cites, without starts, stops and
+    /// checks that passed.
+    fn shown_by(&self, finding: &rules::Finding) -> Vec<String> {
+        let Some((_, rule)) = self.base.rule(&finding.rule) else {
+            return Vec::new();
+        };
+        let names = rule.reported_by.iter().chain(&rule.evidence);
+        let names: BTreeSet<&str> = names.map(|it| it.get_ref().as_str()).collect();
+        let is_named = |name: &str| rule.evidence.is_empty() || names.contains(name);
+        let counts = rule.counts.iter().filter(|(name, _)| is_named(name));
+        let shows: BTreeSet<&str> = counts
+            .filter_map(|(_, count)| count.signal.as_ref())
+            .map(|signal| signal.get_ref().as_str())
+            .collect();
+        let is_fault = |signal: &&String| {
+            let mark = self.base.signals.signals().iter();
+            let mark = mark.filter(|it| it.id == **signal).find_map(|it| it.mark);
+            !matches!(
+                mark,
+                Some(MarkKind::Start | MarkKind::Stop | MarkKind::Checkpoint)
+            )
+        };
+        let signals = finding.signals.iter();
+        let shown = signals.filter(|it| shows.contains(it.as_str()));
+        shown.filter(is_fault).cloned().collect()
     }
 
     /// What nodes asked for, in the order of declaration.

@@ -2,6 +2,7 @@
 
 mod conclusions;
 mod exported;
+mod foreign;
 mod rules;
 mod steps;
 mod tests;
@@ -35,6 +36,7 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
     let logged = nodes.filter(|facts| !facts.tally.seen.formats.is_empty());
     let found = &analysis.conclusions.findings;
     let findings: Vec<Finding> = found.iter().map(|it| context.finding(it)).collect();
+    let signals = context.signals();
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool {
@@ -53,7 +55,8 @@ pub fn report(analysis: &Analysis, base: &RuleBase) -> Report {
         codes_nested: context.nested(),
         counters: exported::counters(analysis),
         clocks: analysis.conclusions.skews.iter().map(clock).collect(),
-        signals: context.signals(),
+        foreign: context.foreign(&signals),
+        signals,
         rules: rules::rules(base),
         fail_on: fails_on(),
         diagnosis: steps::steps(base, &findings),

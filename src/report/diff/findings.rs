@@ -1,11 +1,22 @@
 //! Findings by rule: who has it, how bad, how often.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::figures;
-use crate::report::model::{Finding, Report, Role};
+use crate::report::model::{Finding, Incident, Report, Role};
+use crate::vocab::Severity;
 
 use super::{Change, Direction, Kind, Measure, NODES_MAX, Pair};
+
+/// Where a finding stands: with those of its incident, by the worst of these, and causes before what follows from them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// How bad the worst finding of its incident is.
+    worst: Reverse<Option<Severity>>,
+    /// Whether it follows from others.
+    follows: bool,
+}
 
 pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
     let all = pair.base.findings.iter().chain(&pair.new.findings);
@@ -102,6 +113,27 @@ fn change(pair: &Pair<'_>, rule: &str, before: &[&Finding], after: &[&Finding]) 
         base,
         new,
         of_run: false,
+        place: if after.is_empty() {
+            place(pair.base, before)
+        } else {
+            place(pair.new, after)
+        },
+    }
+}
+
+/// Where findings of a rule stand among a report's others.
+fn place(report: &Report, found: &[&Finding]) -> Place {
+    let is_in = |incident: &&Incident| found.iter().any(|it| incident.findings.contains(&it.id));
+    let incidents = report.incidents.iter().filter(is_in);
+    let ids: BTreeSet<&String> = incidents.flat_map(|it| &it.findings).collect();
+    let tied = report.findings.iter().filter(|it| ids.contains(&it.id));
+    let worst = tied
+        .chain(found.iter().copied())
+        .map(|it| it.severity)
+        .max();
+    Place {
+        worst: Reverse(worst),
+        follows: found.iter().all(|it| !it.caused_by.is_empty()),
     }
 }
 

@@ -9,6 +9,7 @@ mod templates;
 mod tests;
 mod text;
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ use crate::report::model::{Report, Tool};
 use crate::report::{Style, figures, json};
 use crate::vocab::Severity;
 
+pub use findings::Place;
 use measure::Exposure;
 
 /// The schema's name.
@@ -120,6 +122,9 @@ pub struct Change {
     /// Whether it is what says of a run that it failed: such a failure has no test.
     #[serde(skip)]
     pub of_run: bool,
+    /// Where a finding stands among the others.
+    #[serde(skip)]
+    pub place: Place,
 }
 
 /// How much of a thing a report has.
@@ -168,7 +173,7 @@ pub fn compare(
     };
     let mut changes: Vec<Change> = KINDS.iter().flat_map(|compare| compare(&pair)).collect();
     changes.sort_by(|a, b| {
-        let rank = |it: &Change| (it.kind, it.direction, std::cmp::Reverse(it.severity));
+        let rank = |it: &Change| (it.kind, it.direction, it.place, Reverse(it.severity));
         rank(a)
             .cmp(&rank(b))
             .then_with(|| (&a.what, &a.node).cmp(&(&b.what, &b.node)))
@@ -375,17 +380,22 @@ fn verdict(diff: &Diff) -> String {
         .filter(|it| it.direction == Direction::More)
         .count();
     let said = match (new.first(), worse) {
-        (Some(first), _) => format!(
-            "{} {} the base does not have, the worst {}: {}",
-            new.len(),
-            if new.len() == 1 {
-                "finding that"
-            } else {
-                "findings that"
-            },
-            first.severity.map_or("", Severity::word),
-            first.title.as_deref().unwrap_or(&first.what),
-        ),
+        (Some(first), _) => {
+            let worst = new.iter().filter_map(|it| it.severity).max();
+            let is_milder = first.severity < worst;
+            let cause = if is_milder { ", its cause first" } else { "" };
+            format!(
+                "{} {} the base does not have, the worst {}{cause}: {}",
+                new.len(),
+                if new.len() == 1 {
+                    "finding that"
+                } else {
+                    "findings that"
+                },
+                worst.map_or("", Severity::word),
+                first.title.as_deref().unwrap_or(&first.what),
+            )
+        }
         (None, 1) => "no new finding; 1 is worse or more frequent than in the base".to_owned(),
         (None, worse) if worse > 1 => {
             format!("no new finding; {worse} are worse or more frequent than in the base")

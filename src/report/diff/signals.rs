@@ -7,7 +7,7 @@ use crate::report::model::Report;
 use crate::vocab::Level;
 
 use super::measure::{Exposure, UNSEEN, direction};
-use super::{Change, Kind, Measure, Pair};
+use super::{Change, Kind, Measure, Pair, Place};
 
 /// Formats of inputs that hold no records.
 const NO_LOGS: [&str; 3] = ["unknown", "refused", SEGMENT];
@@ -43,6 +43,7 @@ pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
             base: before,
             new: after,
             of_run: false,
+            place: Place::default(),
         }
     });
     changes.collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::report::model::Report;
 
 use super::measure::direction;
-use super::{Change, Kind, Pair};
+use super::{Change, Kind, Pair, Place};
 
 pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
     let (base, new) = (counts(pair.base), counts(pair.new));
@@ -26,6 +26,7 @@ pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
             base: pair.base_time.measure(before, None),
             new: pair.new_time.measure(after, None),
             of_run: false,
+            place: Place::default(),
         }
     });
     changes.collect()

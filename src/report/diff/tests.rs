@@ -9,7 +9,7 @@ use crate::report::model::Report;
 use crate::report::model::tests::TestRun;
 use crate::report::testing::{faults, ran_nothing, speakers};
 
-use super::{Change, Direction, Kind, Measure, Pair};
+use super::{Change, Direction, Kind, Measure, Pair, Place};
 
 /// Whether a report has results of tests.
 pub(super) fn has_any(report: &Report) -> bool {
@@ -121,6 +121,7 @@ fn compared(
             base: left,
             new: right,
             of_run: told.of_run,
+            place: Place::default(),
         })
     };
     names.into_iter().filter_map(change).collect()

@@ -62,7 +62,12 @@ fn of_side(side: &Side) -> String {
     };
     let records = counted(side.records, "record", "records");
     let time = side.node_seconds.map(duration);
-    let time = time.map_or_else(String::new, |it| format!(", {it} of logs"));
+    let added = if side.nodes.len() > 1 {
+        ", all nodes added up"
+    } else {
+        ""
+    };
+    let time = time.map_or_else(String::new, |it| format!(", {it} of logs{added}"));
     format!("{}: {records} of {nodes}{time}", side.name)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn write(sheet: &Sheet<'_>, page: &mut Markup) {
             } else if !sheet.axes.all().is_empty() {
                 page.text("Small bars: the stretch of time that the timeline shows of the run. ");
             }
-            page.text("n/o: not observable, the node's log could not have shown it; such a total is a lower bound (≥). ");
+            page.text("n/o: not observable, the node's log could not have shown it; such a total is a lower bound (≥), unless what runs there logs nothing of the kind. ");
             page.text(&levels(sheet));
         });
         let records = counts::records(report);
@@ -155,7 +155,7 @@ fn one_row(
         for (column, cell) in grid.columns.iter().zip(&row.cells) {
             let class = match cell {
                 Cell::Count(count) => zero(*count),
-                Cell::NotObservable => "n unseen",
+                Cell::NotObservable | Cell::Foreign => "n unseen",
             };
             page.el("td", &[("class", class)], |page| {
                 if is_signal {

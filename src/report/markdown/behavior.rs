@@ -80,13 +80,14 @@ fn counts(report: &Report, page: &mut Page) {
     let has_unseen = signals
         .rows
         .iter()
-        .any(|row| row.cells.contains(&Cell::NotObservable));
+        .flat_map(|row| &row.cells)
+        .any(|cell| matches!(cell, Cell::NotObservable | Cell::Foreign));
     grid.rows.extend(signals.rows);
     page.block("Counts, each record once (a record that the err.log repeats is one):");
     page.grid("Signal", &grid);
     page.left_out(all, ROWS_MAX, "rows");
     if has_unseen {
-        page.block("`n/o`: not observable, the log of that node could not have shown it (see below); such a total is a lower bound.");
+        page.block("`n/o`: not observable, the log of that node could not have shown it (see below); such a total is a lower bound (≥), unless what runs there logs nothing of the kind.");
     }
     let mut remarks = Vec::new();
     let suspects: u64 = report.signals.iter().map(|it| it.suspect).sum();

@@ -7,8 +7,8 @@ use crate::report::counts::{has_several_runs, node_name};
 use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, denied, fraction, length, names, nothing_found, sentence,
-    thousands, unexplained, window,
+    asked_for, beyond_cap, counted, denied, fraction, length, names, nothing_found, searched,
+    sentence, thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
 use crate::report::testing::{failing, unjudged};
@@ -61,10 +61,10 @@ pub(super) fn write(report: &Report, page: &mut Page) {
             let errors = unexplained(report).map_or_else(String::new, |it| format!("{it}. "));
             format!("No rule of casdiag found anything in them. {errors}The counts are below.")
         };
-        page.block(&format!("{} {verdict}", searched(report)));
+        page.block(&format!("{} {verdict}", read(report)));
         return;
     }
-    page.block(&searched(report));
+    page.block(&read(report));
     for incident in report.incidents.iter().filter(|it| it.findings.len() > 1) {
         let chain = Chain::of(&report.findings, incident);
         page.block(&format!("**{}**", markdown_inline(&chain.words())));
@@ -109,13 +109,11 @@ fn of_findings(report: &Report) -> String {
     }
 }
 
-fn searched(report: &Report) -> String {
-    let nodes = u64::try_from(report.records.by_node.len()).unwrap_or(u64::MAX);
+fn read(report: &Report) -> String {
     let asked = asked_for(report).map_or_else(String::new, |it| format!(", {it}"));
     format!(
-        "casdiag read {} of {} in {}{asked}.",
-        counted(report.records.total, "record", "records"),
-        counted(nodes, "node", "nodes"),
+        "casdiag read {} in {}{asked}.",
+        searched(report),
         counted(length(&report.inputs), "file", "files"),
     )
 }
@@ -132,6 +130,7 @@ fn paragraph(report: &Report, finding: &Finding) -> String {
     let window = window(&finding.window).map_or_else(String::new, |it| {
         let it = markdown_inline(&it);
         match it.split_once(" .. ") {
+            _ if finding.window.of_counters => format!("; {it}"),
             Some((first, last)) => format!("; from {first} to {last}"),
             None => format!("; at {it}"),
         }

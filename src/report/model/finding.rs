@@ -56,6 +56,9 @@ pub struct Finding {
     pub not_observable: Vec<NotObservable>,
     /// The signals it counts.
     pub signals: Vec<String>,
+    /// Those of them whose records show it; a start beside it, or what went well, does not.
+    #[serde(default)]
+    pub shown_by: Vec<String>,
     /// Issues that know it.
     pub known: Vec<Known>,
     /// What to do next.
@@ -75,6 +78,9 @@ pub struct FindingWindow {
     pub first: Option<String>,
     /// The last stamp.
     pub last: Option<String>,
+    /// Whether these are the times at which counters last grew: since when they counted is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_counters: bool,
 }
 
 /// k of n runs.

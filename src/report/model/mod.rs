@@ -87,6 +87,9 @@ pub struct Report {
     pub tests: Tests,
     /// What could not have been seen, of what occurred elsewhere or is always said.
     pub not_observable: Vec<NotObservable>,
+    /// What nothing that runs on a node logs, of what is counted elsewhere.
+    #[serde(default)]
+    pub foreign: Vec<Foreign>,
     /// Counts that must agree.
     pub balances: Vec<Balance>,
     /// What nodes asked for and what of it came, by declaration and node.
@@ -215,6 +218,17 @@ pub struct Node {
     pub aliases: Vec<String>,
     /// Its records.
     pub records: u64,
+}
+
+/// What nothing that runs on a node logs, of what is counted elsewhere: none of it is missing there.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Foreign {
+    /// The run.
+    pub run: String,
+    /// The node.
+    pub node: String,
+    /// The signals.
+    pub signals: Vec<String>,
 }
 
 /// Whose records are here.

@@ -58,7 +58,7 @@ fn manner(parent: &str, key: &str) -> Manner {
         | "commit" | "step" | "asks" | "expires"
         // Of codes, balances and strips: a word of the rule base.
         | "name" => Manner::Ours,
-        "signals" | "findings" | "caused_by" | "root" => Manner::Ids,
+        "signals" | "shown_by" | "findings" | "caused_by" | "root" => Manner::Ids,
         "id" if parent != "nodes" => Manner::Ids,
         "node" | "against" | "nodes" | "id" | "aliases" | "reported_by" | "accused" | "primary" | "standby" => {
             Manner::Name

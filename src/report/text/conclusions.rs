@@ -4,7 +4,7 @@ use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
 use crate::report::figures::{
-    asked_for, cited_at, counted, names, nothing_found, unexplained, window_in_seconds,
+    asked_for, cited_at, names, nothing_found, searched, unexplained, window_in_seconds,
 };
 use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
@@ -178,14 +178,14 @@ fn of_run(report: &Report, finding: &Finding) -> String {
 
 fn cite(evidence: &Evidence, page: &mut Page) {
     let place = terminal(&cited_at(evidence));
-    let place = width::cut_start(&place, page.width() / 2);
+    let place = width::cut_start(&place, page.width() * 2 / 5);
     let room = page.width().saturating_sub(width::columns(&place) + 6);
     let line = format!("    {place}  {}", gist(&evidence.text, room));
     page.painted_line(&line, line.len(), Paint::Dim);
 }
 
-/// What of a head tells most in few columns: its level and message; where that is too long, what follows the logger,
-/// or the text of the exception.
+/// What of a head tells most in few columns: its level and message; where that is too long, the code with what it says, or
+/// else what follows the logger and the function.
 fn gist(text: &str, room: usize) -> String {
     let level = LEVELS
         .iter()
@@ -199,12 +199,49 @@ fn gist(text: &str, room: usize) -> String {
     if width::columns(&inert) <= room {
         return inert;
     }
-    let message = whole
-        .split_once("Exception: ")
-        .or_else(|| whole.split_once(": "));
-    message.map_or(inert, |(_, message)| {
-        format!("{level} … {}", terminal(message))
-    })
+    let (_, message) = whole.split_once(": ").unwrap_or(("", &inert));
+    let told = coded(whole).unwrap_or_else(|| unsigned(message).to_owned());
+    format!("{level} … {}", terminal(&told))
+}
+
+/// The first code of a text with what it says, without the words around it.
+fn coded(text: &str) -> Option<String> {
+    let (_, text) = text.split_once("Code: ")?;
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (code, told) = text.split_at(end);
+    let told = told.trim_start_matches(['.', ',', ' ']);
+    let cause = told.strip_prefix("e.code() = ");
+    let cause = cause.and_then(|it| it.split_once(", "));
+    let (cause, told) = cause.map_or((String::new(), told), |(number, told)| {
+        (format!(" ({number})"), told)
+    });
+    let told = told.strip_prefix("e.displayText() = ").unwrap_or(told);
+    let told = match told.split_once("Exception: ") {
+        Some((class, told)) if !class.contains(' ') => told,
+        Some(_) | None => told,
+    };
+    (!code.is_empty()).then(|| format!("Code {code}{cause}: {told}"))
+}
+
+/// A message without what stands in parentheses before it, and without the C++ function that it names first.
+fn unsigned(message: &str) -> &str {
+    let mut depth = 0_usize;
+    let begins = message.find(|c| match c {
+        '(' => {
+            depth += 1;
+            false
+        }
+        ')' => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => depth == 0 && c != ' ',
+    });
+    let message = begins.map_or(message, |at| &message[at..]);
+    match message.split_once(": ") {
+        Some((function, told)) if function.contains("::") && function.contains('(') => told,
+        Some(_) | None => message,
+    }
 }
 
 fn of_severity(report: &Report, severity: Severity) -> usize {
@@ -213,15 +250,6 @@ fn of_severity(report: &Report, severity: Severity) -> usize {
         .iter()
         .filter(|it| it.severity == severity)
         .count()
-}
-
-fn searched(report: &Report) -> String {
-    let nodes = u64::try_from(report.records.by_node.len()).unwrap_or(u64::MAX);
-    format!(
-        "{} of {}",
-        counted(report.records.total, "record", "records"),
-        counted(nodes, "node", "nodes")
-    )
 }
 
 #[cfg(test)]
@@ -235,7 +263,24 @@ mod tests {
             gist(head, 100),
             "<Error> default.t: run(): Code: 210. DB::Exception: Source a did not"
         );
-        assert_eq!(gist(head, 40), "<Error> … Source a did not");
+        assert_eq!(gist(head, 40), "<Error> … Code 210: Source a did not");
+        let old = "2026.11.29 16:38:52.6 [ 6 ] {} <Error> shop.orders (S): DB::S::queueTask()::<lambda(DB::S::LogEntryPtr&)>: Poco::Exception. Code: 1000, e.code() = 104, e.displayText() = Connection reset by peer, e.what() = x";
+        assert_eq!(
+            gist(old, 40),
+            "<Error> … Code 1000 (104): Connection reset by peer, e.what() = x"
+        );
+        let old = "2026.11.29 16:38:52.6 [ 6 ] {} <Error> executeQuery: Code: 60, e.displayText() = DB::Exception: No table, e.what() = x";
+        assert_eq!(gist(old, 40), "<Error> … Code 60: No table, e.what() = x");
+        let crash = "x <Fatal> BaseDaemon: (version 21.2.3.15 (official build), build id: 7B1E) (from thread 38807) (no query) Received signal Segmentation fault (11)";
+        assert_eq!(
+            gist(crash, 60),
+            "<Fatal> … Received signal Segmentation fault (11)"
+        );
+        let signed = "x <Error> shop.t (S): void DB::S::run(int, X&): Cannot go on at all, whatever is tried";
+        assert_eq!(
+            gist(signed, 40),
+            "<Error> … Cannot go on at all, whatever is tried"
+        );
         assert_eq!(
             gist("x <Debug> Logger: a long message", 20),
             "<Debug> … a long message"

@@ -9,7 +9,7 @@ use crate::scan::GAP;
 use crate::time::SECOND;
 
 /// What a condition is of, which of the keys beside it are given, and which of them it reads.
-fn kinds(declared: &ConditionDecl) -> [(bool, &'static [&'static str]); 11] {
+fn kinds(declared: &ConditionDecl) -> [(bool, &'static [&'static str]); 12] {
     [
         (declared.all.is_some(), &[]),
         (declared.any.is_some(), &[]),
@@ -27,6 +27,7 @@ fn kinds(declared: &ConditionDecl) -> [(bool, &'static [&'static str]); 11] {
         (declared.alone.is_some(), &[]),
         (declared.sequence.is_some(), &["within", "skew"]),
         (declared.silence.is_some(), &["then", "within", "without"]),
+        (declared.arrived.is_some(), &[]),
         (declared.observable.is_some(), &[]),
     ]
 }
@@ -125,6 +126,7 @@ fn span(declared: &ConditionDecl) -> Option<std::ops::Range<usize>> {
         &declared.stall,
         &declared.together,
         &declared.silence,
+        &declared.arrived,
         &declared.observable,
     ];
     let lists = [&declared.alone, &declared.sequence];

@@ -1,6 +1,7 @@
 //! Reading and compiling `rules.toml`: every name is checked, and every fault names file, line, column and a remedy.
 
 mod accept;
+mod arrival;
 mod awaited;
 mod bounds;
 mod cause;
@@ -206,6 +207,7 @@ impl<'t> Loader<'t> {
             list: Vec::new(),
             wal: Vec::new(),
             stalls: Vec::new(),
+            arrivals: Vec::new(),
         };
         let mut rules = Vec::new();
         for (at, (declared, origin)) in self.file.rule.iter().zip(&self.rule_origins).enumerate() {
@@ -227,12 +229,17 @@ impl<'t> Loader<'t> {
         for (at, (declared, origin)) in declared.enumerate() {
             strips.push(compile_strip(at, declared, *origin, &mut counters)?);
         }
-        let (counters, wal_counts, stalls) = (counters.list, counters.wal, counters.stalls);
+        let (counters, wal_counts, stalls, arrivals) = (
+            counters.list,
+            counters.wal,
+            counters.stalls,
+            counters.arrivals,
+        );
         let clocks = self.file.clock.iter().zip(&self.clock_origins);
         let (paired, clocks) = compile_clocks(clocks, &signals)?;
         let awaited = self.file.awaited.iter().zip(&self.awaited_origins);
         let awaited = compile_awaited(awaited, &signals)?;
-        let uses = Uses::of_all(&signals, &counters, &stalls, &paired, &awaited);
+        let uses = Uses::of_all(&signals, &counters, &stalls, &paired, &awaited, &arrivals);
         let environment = self.environment(&signals)?;
         let (ignores, ignored_texts) = self.ignores()?;
         Ok(RuleBase {
@@ -251,6 +258,7 @@ impl<'t> Loader<'t> {
             stalls,
             paired,
             awaited,
+            arrivals,
             clocks,
             rules,
             balances,

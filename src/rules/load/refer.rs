@@ -5,7 +5,8 @@ use toml::Spanned;
 use super::origin::LoadError;
 use super::scope::RuleScope;
 use super::signal::field_index;
-use crate::rules::schema::{FactDecl, FieldRef};
+use crate::rules::arrivals::ARRIVAL_MEASURES;
+use crate::rules::schema::FactDecl;
 use crate::rules::{SILENCE_MEASURES, STALL_MEASURES, WAL_MEASURES};
 use crate::signals::TallyKind;
 
@@ -25,37 +26,44 @@ impl RuleScope<'_, '_> {
             self.counter(name)?;
         }
         for fact in self.declared.facts.values() {
-            self.check_fact(fact)?;
+            match &fact.count {
+                Some(count) => self.check_field(count, &fact.value)?,
+                None => self.check_fact(fact)?,
+            }
         }
         let fields = self.declared.accused.iter();
         for field in fields.chain(self.declared.subjects.values()) {
-            self.check_field(field)?;
+            self.check_field(&field.count, &field.field)?;
         }
         Ok(())
     }
 
     /// A field that is counted: one of the signal's, or a measure of the problems.
-    fn check_field(&mut self, field: &FieldRef) -> Result<(), LoadError> {
-        let counter = self.counter(&field.count)?;
+    fn check_field(
+        &mut self,
+        count: &Spanned<String>,
+        field: &Spanned<String>,
+    ) -> Result<(), LoadError> {
+        let counter = self.counter(count)?;
         let Some(signal) = self.counters.list[counter].signal else {
-            return self.check_measure(&field.field, "a problem of a WAL", WAL_MEASURES);
+            return self.check_measure(field, "a problem of a WAL", WAL_MEASURES);
         };
         let signal = &self.counters.signals[usize::from(signal)];
-        let at = field_index(signal, &field.field, self.origin)?;
+        let at = field_index(signal, field, self.origin)?;
         if signal.fields[at].tally == TallyKind::Not {
             let message = format!(
                 "the field {:?} of {} is not counted",
-                field.field.get_ref(),
+                field.get_ref(),
                 signal.id
             );
             return Err(self.origin.fault(
-                field.field.span(),
+                field.span(),
                 message,
                 "list it in the signal's `by` or `top`",
             ));
         }
         let counter = &mut self.counters.list[counter];
-        if !counter.filters.is_empty() && !counter.values.contains(&at) {
+        if counter.selects() && !counter.values.contains(&at) {
             counter.values.push(at);
         }
         Ok(())
@@ -71,6 +79,10 @@ impl RuleScope<'_, '_> {
                 return Err(self.origin.fault(count.span(), message, hint));
             }
             return self.check_measure(&fact.value, "a problem of a WAL", WAL_MEASURES);
+        }
+        if let Some(parts) = &fact.arrival {
+            self.arrival(parts)?;
+            return self.check_measure(&fact.value, "an arrival", ARRIVAL_MEASURES);
         }
         let Some(stall) = &fact.stall else {
             return self.check_measure(&fact.value, "a silence", SILENCE_MEASURES);

@@ -4,7 +4,7 @@ use toml::Spanned;
 
 use super::origin::{LoadError, Origin};
 use super::signal::{field_of, nearest};
-use crate::parsers::tables::{TABLES, known};
+use crate::parsers::tables::{Rows, TABLES, known};
 use crate::rules::schema::{CellDecl, SignalDecl};
 use crate::search::Literal;
 use crate::signals::{CellTest, Field, FieldKind, RowPattern};
@@ -30,6 +30,7 @@ pub(super) fn compile_row(
         || declared.at.is_some()
         || declared.context.is_some()
         || declared.deep
+        || !declared.each.is_empty()
         || !(declared.levels.is_empty()
             && declared.loggers.is_empty()
             && declared.not_loggers.is_empty()
@@ -41,11 +42,11 @@ pub(super) fn compile_row(
         let hint = "a row of a table has where and columns, and nothing that a record of a log has";
         return Err(origin.fault(declared.id.span(), message, hint));
     }
-    if known(table.get_ref()).is_none() {
+    let Some(known) = known(table.get_ref()) else {
         let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
         let message = format!("unknown table {:?}", table.get_ref());
         return Err(origin.fault(table.span(), message, nearest(table.get_ref(), &names)));
-    }
+    };
     let mut tests = Vec::new();
     for (column, cell) in &declared.cells {
         tests.extend(
@@ -61,6 +62,7 @@ pub(super) fn compile_row(
     }
     Ok(Some(RowPattern {
         table: table.get_ref().clone(),
+        is_counter: matches!(known.rows, Rows::Counters { .. }),
         tests,
         take,
     }))

@@ -2,7 +2,8 @@
 
 use toml::Spanned;
 
-use super::accept::check_accepted;
+use super::accept::{check_accepted, compared};
+use super::arrival::compile_arrivals;
 use super::awaited::check_reads;
 use super::cause::{check_causes, check_step};
 use super::origin::{LoadError, Origin, duration};
@@ -14,7 +15,7 @@ use crate::rules::schema::{
 };
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
 use crate::signals::Signal;
-use crate::signals::tally::{Counter, StallWatch, Window};
+use crate::signals::tally::{ArrivalWatch, Counter, StallWatch, Window};
 use crate::time::SECOND;
 
 /// The longest pause between two repetitions of a stall, where a rule says none.
@@ -26,6 +27,22 @@ pub(super) struct Counters<'s> {
     pub(super) list: Vec<Counter>,
     pub(super) wal: Vec<(usize, WalCountDecl)>,
     pub(super) stalls: Vec<StallWatch>,
+    pub(super) arrivals: Vec<ArrivalWatch>,
+}
+
+/// A counter of all that a signal is, or of something that is no record.
+fn bare(signal: Option<u16>) -> Counter {
+    Counter {
+        signal,
+        filters: Vec::new(),
+        below: None,
+        windows: Vec::new(),
+        values: Vec::new(),
+        timed: false,
+        rated: false,
+        sum: None,
+        is_absence_open: false,
+    }
 }
 
 impl Counters<'_> {
@@ -52,31 +69,27 @@ impl Counters<'_> {
         let sum = sum
             .map(|name| field_index(&self.signals[usize::from(signal)], name, origin))
             .transpose()?;
+        let below = declared.below.as_ref();
+        let below = below
+            .map(|fields| compared(&self.signals[usize::from(signal)], fields, origin))
+            .transpose()?;
         let is_same = |known: &Counter| {
-            known.signal == Some(signal) && known.filters == filters && known.sum == sum
+            let (filtered, counted) = (known.filters == filters, known.sum == sum);
+            known.signal == Some(signal) && filtered && counted && known.below == below
         };
         if let Some(at) = self.list.iter().position(is_same) {
             return Ok(at);
         }
-        Ok(self.push(Some(signal), filters, sum))
+        Ok(self.push(Counter {
+            filters,
+            below,
+            sum,
+            ..bare(Some(signal))
+        }))
     }
 
-    fn push(
-        &mut self,
-        signal: Option<u16>,
-        filters: Vec<(usize, Vec<String>)>,
-        sum: Option<usize>,
-    ) -> usize {
-        self.list.push(Counter {
-            signal,
-            filters,
-            windows: Vec::new(),
-            values: Vec::new(),
-            timed: false,
-            rated: false,
-            sum,
-            is_absence_open: false,
-        });
+    fn push(&mut self, counter: Counter) -> usize {
+        self.list.push(counter);
         self.list.len() - 1
     }
 
@@ -87,7 +100,8 @@ impl Counters<'_> {
         owner: &Spanned<String>,
         origin: Origin<'_>,
     ) -> Result<usize, LoadError> {
-        let is_bare = declared.filters.is_empty() && declared.sum.is_none();
+        let is_bare =
+            declared.filters.is_empty() && declared.sum.is_none() && declared.below.is_none();
         let (None, Some(wal), true) = (&declared.signal, &declared.wal, is_bare) else {
             let message = format!(
                 "a count of {} is of nothing or of two things",
@@ -100,9 +114,11 @@ impl Counters<'_> {
         if let Some((at, _)) = self.wal.iter().find(|(_, known)| known == wal) {
             return Ok(*at);
         }
-        let at = self.push(None, Vec::new(), None);
-        // A listing is there by chance, and what it leaves out may be there.
-        self.list[at].is_absence_open = wal.listed;
+        let at = self.push(Counter {
+            // A listing is there by chance, and what it leaves out may be there.
+            is_absence_open: wal.listed,
+            ..bare(None)
+        });
         self.wal.push((at, wal.clone()));
         Ok(at)
     }
@@ -115,10 +131,10 @@ impl Counters<'_> {
         let signal = signal_index(self.signals, &declared.signal, origin)?;
         let field =
             |name: &Spanned<String>| field_index(&self.signals[usize::from(signal)], name, origin);
-        let below = match &declared.below {
-            Some([low, high]) => Some((field(low)?, field(high)?)),
-            None => None,
-        };
+        let below = declared.below.as_ref();
+        let below = below
+            .map(|fields| compared(&self.signals[usize::from(signal)], fields, origin))
+            .transpose()?;
         let pause = declared
             .pause
             .as_ref()
@@ -189,14 +205,21 @@ pub(super) fn compile_rule(
         counts.push((name.clone(), counters.add(count, &declared.id, origin)?));
     }
     let stalls = compile_stalls(declared, origin, counters)?;
+    let arrivals = compile_arrivals(declared, origin, counters)?;
     let mut scope = RuleScope {
         declared,
         origin,
         counts: &counts,
         stalls: &stalls,
+        arrivals: &arrivals,
         counters,
     };
     let when = scope.condition(&declared.when)?;
+    let outcome = declared.outcome.as_ref();
+    if let Some(outcome) = outcome {
+        scope.check_words(outcome)?;
+    }
+    let outcome = outcome.map_or("", |it| it.get_ref());
     let mut verdicts = Vec::new();
     for verdict in &declared.verdict {
         let when = verdict
@@ -211,7 +234,7 @@ pub(super) fn compile_rule(
             confidence: verdict.confidence,
             category: verdict.category.clone(),
             accuses: verdict.accuses.unwrap_or(declared.accuses),
-            title: verdict.title.get_ref().clone(),
+            title: format!("{}{outcome}", verdict.title.get_ref()),
         });
     }
     for text in declared.not_excluded.iter().chain(&declared.not_this) {
@@ -236,6 +259,7 @@ pub(super) fn compile_rule(
         declared: at,
         counts,
         stalls,
+        arrivals,
         when,
         verdicts,
     })

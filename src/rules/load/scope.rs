@@ -5,6 +5,7 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
 use super::stall::bounds;
+use crate::rules::arrivals::ArrivalTest;
 use crate::rules::condition::{Condition, CountTest};
 use crate::rules::schema::{ConditionDecl, RuleDecl};
 use crate::rules::stalls::StallTest;
@@ -17,6 +18,7 @@ pub(super) struct RuleScope<'r, 's> {
     pub(super) origin: Origin<'r>,
     pub(super) counts: &'r [(String, usize)],
     pub(super) stalls: &'r [(String, StallTest)],
+    pub(super) arrivals: &'r [(String, ArrivalTest)],
     pub(super) counters: &'r mut Counters<'s>,
 }
 
@@ -65,6 +67,7 @@ impl RuleScope<'_, '_> {
             count,
             share,
             alone,
+            arrived,
             observable,
             ..
         } = declared;
@@ -88,6 +91,9 @@ impl RuleScope<'_, '_> {
             let counters = counters.collect::<Result<_, _>>()?;
             return Ok(Condition::Count(CountTest::Alone { counters }));
         }
+        if let Some(name) = arrived {
+            return self.arrival(name).cloned().map(Condition::Arrived);
+        }
         if let Some(name) = observable {
             return Ok(Condition::Count(CountTest::Observable {
                 counter: self.counter(name)?,
@@ -102,7 +108,7 @@ impl RuleScope<'_, '_> {
             self.declared.id.get_ref()
         );
         let hint = "a condition is exactly one of all, any, none, count (with at-least or at-most), share (with of), stall, \
-                    together, alone, sequence, silence (with then), observable";
+                    together, alone, sequence, silence (with then), arrived, observable";
         self.origin.fault(self.declared.id.span(), message, hint)
     }
 
@@ -170,22 +176,27 @@ impl RuleScope<'_, '_> {
     }
 
     pub(super) fn stall(&self, name: &Spanned<String>) -> Result<&StallTest, LoadError> {
-        let found = self
-            .stalls
-            .iter()
-            .find(|(known, _)| known == name.get_ref());
-        found.map(|(_, test)| test).ok_or_else(|| {
-            let known: Vec<&str> = self.stalls.iter().map(|(name, _)| name.as_str()).collect();
-            let message = format!(
-                "the rule {} has no stall {:?}",
-                self.declared.id.get_ref(),
-                name.get_ref()
-            );
-            self.origin.fault(
-                name.span(),
-                message,
-                format!("its stalls are {}", known.join(", ")),
-            )
+        self.named(name, "stall", self.stalls)
+    }
+
+    pub(super) fn arrival(&self, name: &Spanned<String>) -> Result<&ArrivalTest, LoadError> {
+        self.named(name, "arrival", self.arrivals)
+    }
+
+    /// What the rule calls so.
+    fn named<'t, T>(
+        &self,
+        name: &Spanned<String>,
+        what: &str,
+        all: &'t [(String, T)],
+    ) -> Result<&'t T, LoadError> {
+        let found = all.iter().find(|(known, _)| known == name.get_ref());
+        found.map(|(_, one)| one).ok_or_else(|| {
+            let known: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+            let (rule, asked) = (self.declared.id.get_ref(), name.get_ref());
+            let message = format!("the rule {rule} has no {what} {asked:?}");
+            let hint = format!("its {what}s are {}", known.join(", "));
+            self.origin.fault(name.span(), message, hint)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Signals compiled: templates, fields, derived fields, contexts.
 
+use regex::bytes::Regex;
 use toml::Spanned;
 
 use super::format::{named, names};
@@ -42,6 +43,7 @@ pub(super) fn compile_signal(
             &mut fields,
         )?);
     }
+    let each = compile_each(declared, origin, &fields)?;
     if let Some(context) = &declared.context {
         for name in context.take.values() {
             field_of(&mut fields, name, FieldKind::Text);
@@ -79,12 +81,51 @@ pub(super) fn compile_signal(
         deep: declared.deep,
         unless: declared.unless.iter().map(Literal::new).collect(),
         fields,
+        each,
         derived,
         context: None,
         benign: declared.benign,
         positions,
         mark: declared.mark,
     })
+}
+
+/// What takes each value of the fields of which a record may hold several.
+fn compile_each(
+    declared: &SignalDecl,
+    origin: Origin<'_>,
+    fields: &[Field],
+) -> Result<Vec<(usize, Pattern)>, LoadError> {
+    let mut each = Vec::new();
+    for (name, source) in &declared.each {
+        let found = fields
+            .iter()
+            .position(|field| field.name == *name.get_ref());
+        let unknown = || unknown_field(origin, name, fields, declared.id.get_ref());
+        let field = found.ok_or_else(unknown)?;
+        let pattern = compile_pattern(source, origin)?;
+        let groups = || pattern.check().map_or(2, Regex::captures_len);
+        if !origin.is_built_in() && groups() != 2 {
+            let message = "this regular expression has not one group";
+            let hint =
+                "put what is the value into one pair of parentheses, and write (?:...) elsewhere";
+            return Err(origin.fault(source.span(), message, hint));
+        }
+        each.push((field, pattern));
+    }
+    Ok(each)
+}
+
+/// A regular expression. Those that are shipped are checked by a test.
+fn compile_pattern(source: &Spanned<String>, origin: Origin<'_>) -> Result<Pattern, LoadError> {
+    let pattern = Pattern::new(source.get_ref());
+    if !origin.is_built_in()
+        && let Err(error) = pattern.check()
+    {
+        let message = format!("this regular expression cannot be used: {error}");
+        return Err(origin.fault(source.span(), message, ""));
+    }
+    Ok(pattern)
 }
 
 /// Says of each field how its values are counted.
@@ -236,17 +277,9 @@ fn compile_derived(
     let from = from.ok_or_else(|| unknown_field(origin, &declared.from, fields, signal))?;
     let mut classes = Vec::new();
     for (value, source) in &declared.classes {
-        let pattern = Pattern::new(source.get_ref());
-        // Those that are shipped are checked by a test.
-        if !origin.is_built_in()
-            && let Err(error) = pattern.check()
-        {
-            let message = format!("this regular expression cannot be used: {error}");
-            return Err(origin.fault(source.span(), message, ""));
-        }
         classes.push(Class {
             value: value.clone(),
-            pattern,
+            pattern: compile_pattern(source, origin)?,
         });
     }
     let otherwise = declared.otherwise.as_deref().unwrap_or("other").to_owned();

@@ -87,4 +87,4 @@ fn check_brackets(text: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-const BRACKETS: &str = "[...] is left out where a count in it is 0, and holds no other brackets";
+const BRACKETS: &str = "[...] is left out where a count in it is 0 or a fact is not there, and holds no other brackets";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+mod arrival;
 mod awaited;
 mod balance;
 mod clock;
@@ -19,6 +20,7 @@ mod step;
 mod strip;
 mod value;
 
+pub use arrival::ArrivalDecl;
 pub use awaited::{AwaitedDecl, ReadDecl};
 pub use balance::{BalanceDecl, SideDecl};
 pub use clock::ClockDecl;
@@ -159,10 +161,14 @@ pub struct DuringDecl {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactDecl {
-    /// The stall; neither this nor a count: the longest silence.
+    /// The stall; neither this nor one of those below: the longest silence.
     pub stall: Option<Spanned<String>>,
+    /// Parts that did not come at first.
+    pub arrival: Option<Spanned<String>>,
     /// A count of problems of WALs: the first of them.
     pub wal: Option<Spanned<String>>,
+    /// A count of records: the most frequent values of a field of its signal.
+    pub count: Option<Spanned<String>>,
     /// A field of its signal, or one of the measures of a stall, a problem or a silence.
     pub value: Spanned<String>,
 }
@@ -197,6 +203,8 @@ pub struct CountDecl {
     /// Field and accepted value or values.
     #[serde(default, rename = "where")]
     pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
+    /// Two fields of which the first must be the smaller number.
+    pub below: Option<[Spanned<String>; 2]>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.
@@ -267,6 +275,8 @@ pub struct ConditionDecl {
     /// With `share`: below this.
     #[serde(default, deserialize_with = "value::share")]
     pub share_below: Option<f64>,
+    /// All of these parts, which did not come at first, came in the end.
+    pub arrived: Option<Spanned<String>>,
     /// A named count's signal could have been observed on every node.
     pub observable: Option<Spanned<String>>,
 }
@@ -301,6 +311,11 @@ pub struct RuleDecl {
     /// Named stalls.
     #[serde(default)]
     pub stalls: BTreeMap<String, StallDecl>,
+    /// Named parts that did not come at first.
+    #[serde(default)]
+    pub arrivals: BTreeMap<String, ArrivalDecl>,
+    /// What every verdict's title ends in: what became of it.
+    pub outcome: Option<Spanned<String>>,
     /// Single values that a title may name and the finding carries: from a stall.
     #[serde(default)]
     pub facts: BTreeMap<String, FactDecl>,

@@ -54,6 +54,9 @@ pub struct SignalDecl {
     /// Fields with many values, the most frequent shown.
     #[serde(default)]
     pub top: Vec<Spanned<String>>,
+    /// Fields of which a record may hold several values: a regular expression, whose group takes each.
+    #[serde(default)]
+    pub each: BTreeMap<Spanned<String>, Spanned<String>>,
     /// Fields computed from others.
     #[serde(default)]
     pub derived: Vec<DerivedDecl>,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{EVIDENCE_MAX, Evidence, Rate, Tally, Values};
+use super::{EVIDENCE_MAX, Evidence, Rate, Tally, Values, is_below};
 use crate::time::Timestamp;
 
 /// How many stamps of one counter are kept per node.
@@ -15,9 +15,11 @@ pub struct Counter {
     pub signal: Option<u16>,
     /// Field and accepted values; all must hold.
     pub filters: Vec<(usize, Vec<String>)>,
+    /// Two fields of which the first must be the smaller number.
+    pub below: Option<(usize, usize)>,
     /// Windows whose fill is watched: at least so many within so many microseconds.
     pub windows: Vec<Window>,
-    /// The fields whose values are counted, for a counter that has filters.
+    /// The fields whose values are counted, for a counter that takes only some occurrences.
     pub values: Vec<usize>,
     /// Whether the stamps are kept, for conditions that look at several nodes or at what follows.
     pub timed: bool,
@@ -27,6 +29,22 @@ pub struct Counter {
     pub sum: Option<usize>,
     /// Whether nothing follows from it where it is zero: what it counts may be there and not shown.
     pub is_absence_open: bool,
+}
+
+impl Counter {
+    /// Whether it takes only some of its signal's occurrences.
+    pub fn selects(&self) -> bool {
+        !self.filters.is_empty() || self.below.is_some()
+    }
+
+    /// Whether it takes an occurrence with these values.
+    pub fn takes(&self, values: &[&[u8]]) -> bool {
+        let holds = |(field, accepted): &(usize, Vec<String>)| {
+            accepted.iter().any(|it| it.as_bytes() == values[*field])
+        };
+        let is_less = |(low, high): (usize, usize)| is_below(values[low], values[high]);
+        self.filters.iter().all(holds) && self.below.is_none_or(is_less)
+    }
 }
 
 /// A sliding window: `at_least` occurrences whose first and last stamp are at most `within` microseconds apart.
@@ -141,6 +159,7 @@ mod tests {
         let counter = Counter {
             signal: Some(0),
             filters: Vec::new(),
+            below: None,
             windows: vec![window],
             timed: false,
             rated: false,

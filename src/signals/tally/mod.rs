@@ -1,5 +1,6 @@
 //! What is counted of a node while its logs stream through: exact numbers, and a few lines of evidence for each.
 
+mod arrival;
 mod awaited;
 mod counter;
 mod exported;
@@ -14,6 +15,7 @@ mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use arrival::ArrivalTally;
 pub use awaited::{AwaitedSide, AwaitedTally};
 pub use counter::{Counter, CounterTally, TIMES_MAX, Window};
 pub use exported::{Exported, ExportedName, ExportedValue};
@@ -24,7 +26,7 @@ pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
-pub use uses::Uses;
+pub use uses::{ArrivalUse, ArrivalWatch, Uses};
 pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;
@@ -123,6 +125,8 @@ pub struct NodeTally {
     pub paired: BTreeMap<usize, PairedSample>,
     /// What was asked for and what came of it, by index of the declaration.
     pub awaited: BTreeMap<usize, AwaitedTally>,
+    /// Parts that did not come at first, by index of what rules ask for.
+    pub arrivals: BTreeMap<usize, ArrivalTally>,
     /// Stretches of the main log without a record, in order.
     pub gaps: Vec<(Timestamp, Timestamp)>,
     /// Error and Fatal records.
@@ -255,6 +259,9 @@ impl NodeTally {
         }
         for (at, tally) in other.awaited {
             self.awaited.entry(at).or_default().absorb(&tally);
+        }
+        for (at, tally) in other.arrivals {
+            self.arrivals.entry(at).or_default().absorb(tally);
         }
         self.gaps.extend(other.gaps);
         self.errors.absorb(other.errors);

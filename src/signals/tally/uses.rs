@@ -16,6 +16,28 @@ pub struct Uses {
     pub sides: Vec<usize>,
     /// What opens or closes something that a node awaits.
     pub awaited: Vec<usize>,
+    /// What says that a part did not come, or brings one.
+    pub arrivals: Vec<ArrivalUse>,
+}
+
+/// What a signal's records say of parts that did not come at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrivalUse {
+    /// The index of what rules ask for.
+    pub arrival: usize,
+    /// The field that names the part.
+    pub field: usize,
+    /// Whether they say that it did not come; otherwise they bring it.
+    pub fails: bool,
+}
+
+/// Parts that did not come at first, as a rule asks for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrivalWatch {
+    /// The signal of the records that say that one did not come, and the field that names it.
+    pub failed: (u16, usize),
+    /// The same of the records that bring one.
+    pub came: Vec<(u16, usize)>,
 }
 
 impl Uses {
@@ -26,6 +48,7 @@ impl Uses {
         stalls: &[StallWatch],
         sides: &[PairedSide],
         awaited: &[AwaitedSide],
+        arrivals: &[ArrivalWatch],
     ) -> Vec<Self> {
         let of_signal = |signal: &Signal| {
             let fields = signal.fields.iter().enumerate();
@@ -49,6 +72,20 @@ impl Uses {
         }
         for (at, side) in awaited.iter().enumerate() {
             uses[usize::from(side.signal)].awaited.push(at);
+        }
+        for (arrival, watch) in arrivals.iter().enumerate() {
+            let came = watch
+                .came
+                .iter()
+                .map(|&(signal, field)| (signal, field, false));
+            let failed = (watch.failed.0, watch.failed.1, true);
+            for (signal, field, fails) in came.chain([failed]) {
+                uses[usize::from(signal)].arrivals.push(ArrivalUse {
+                    arrival,
+                    field,
+                    fails,
+                });
+            }
         }
         uses
     }

@@ -212,6 +212,59 @@ fn each_injected_fault_is_found_when_and_where_it_was_and_nothing_else() {
     }
 }
 
+/// Whose verdict says so: the case, the rule, who reports, and words of the truth beside it. The truth of the first says that
+/// the queue drained between 16:30:28.8 and 16:30:32.3; that of the last that nothing did.
+const SAID: &[(&str, &str, &str, &str)] = &[
+    (
+        "02-fetch-refused",
+        "fetch-storm",
+        "n2",
+        "healed: 32 parts fetched since, by name or within a larger one, the last at 2026-11-29 16:30:3",
+    ),
+    (
+        "07-zookeeper-outage",
+        "coordination-lost",
+        "n1",
+        "ZooKeeper's own log has it start after that (2 starts in all)",
+    ),
+    (
+        "10-replace-partition-divergence",
+        "fetch-storm",
+        "n2",
+        "; 7 parts are still missing where the log ends",
+    ),
+    (
+        "10-replace-partition-divergence",
+        "fetch-storm",
+        "n3",
+        "; 8 parts are still missing where the log ends",
+    ),
+];
+
+#[test]
+fn a_verdict_says_whether_it_healed_and_what_the_service_says_itself() {
+    for (id, rule, reporter, said) in SAID {
+        let report = product::report(&product::repository("tests/cases/clickhouse").join(id));
+        let found = findings(&report, rule);
+        let mut mine = found.iter().filter(|it| it.reported_by[0] == *reporter);
+        let finding = mine.next().unwrap();
+        assert!(finding.title.contains(said), "{id}: {}", finding.title);
+    }
+}
+
+#[test]
+fn a_start_beside_an_outage_is_no_error_in_its_color() {
+    let folder = product::repository("tests/cases/clickhouse/07-zookeeper-outage");
+    let page = crate::html::page(&product::report(&folder));
+    let color = |what: &str| {
+        let (before, _) = page.split_once(&format!("title=\"{what}")).unwrap();
+        let (_, class) = before.rsplit_once("class=\"row it lane ").unwrap();
+        class.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(color("A ZooKeeper server starts"), "none");
+    assert_eq!(color("Background work failed because the session"), "high");
+}
+
 #[test]
 fn a_healthy_cluster_exits_with_0() {
     let healthy = |folder: &PathBuf| expected(folder)["truth"]["fault"] == "none";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use casdiag::report::model::{Report, Role};
+use casdiag::vocab::Confidence;
 use serde_json::Value;
 
 use super::{dialects, expected, folders, name, number, numbers, prose};
@@ -321,6 +322,13 @@ fn read_only_after_a_slow_keeper(report: &Report) {
     let lost = findings(report, "coordination-lost");
     assert_eq!(lost.len(), 1);
     assert_eq!(lost[0].reported_by, ["tern-2"]);
+    // The incident says that it follows from Keeper, and the finding no less.
+    assert_eq!(lost[0].confidence, Confidence::Likely);
+    assert!(
+        lost[0].title.contains("Keeper's own records"),
+        "{}",
+        lost[0].title
+    );
     let clients = findings(report, "client-disconnects");
     assert_eq!(clients[0].counts["broken"], 6);
     // `#0120.` is a line's end and a frame; `grep -o "#012" | wc -l` gives so many ends.

@@ -401,3 +401,27 @@ fn a_kept_report_cannot_be_read_for_other_nodes_or_times() {
         assert!(ran.err.contains("kept report"), "{}", ran.err);
     }
 }
+
+#[test]
+fn a_cause_leads_before_what_follows_from_it_and_the_length_is_said_to_be_a_sum() {
+    let case = |name: &str| repository("tests/cases/clickhouse").join(name);
+    let (base, new) = (case("01-baseline"), case("10-replace-partition-divergence"));
+    let (base, new) = (base.to_str().unwrap(), new.to_str().unwrap());
+    let ran = diff(base, new, &["--fail-on", "never"]);
+    let place = |what: &str| {
+        ran.out
+            .find(what)
+            .unwrap_or_else(|| panic!("{what}: {}", ran.out))
+    };
+    // Both are high, and diverged-replicas follows from fetch-storm.
+    assert!(place("new      fetch-storm") < place("new      diverged-replicas"));
+    assert!(
+        ran.out.contains("the worst high: 21 fetches failed at n2"),
+        "{}",
+        ran.out
+    );
+    let words: Vec<&str> = ran.out.split_whitespace().collect();
+    let text = words.join(" ");
+    let lengths = text.matches(" of logs, all nodes added up");
+    assert_eq!(lengths.count(), 2, "{text}");
+}

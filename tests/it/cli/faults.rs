@@ -62,6 +62,32 @@ fn a_title_with_a_broken_brace_bracket_or_word_is_refused_where_it_stands() {
 }
 
 #[test]
+fn fields_that_cannot_be_compared_are_refused_where_they_stand() {
+    let with = |fields: &str| {
+        let counts = format!("counts.failed = {{ signal = \"mine\", below = {fields} }}");
+        let text = rule(&counts, ONCE, "t", "");
+        let template = "change {at:int} of {size:int} of {what:word} at {peer:node} failed";
+        text.replace("change of {what:word} failed", template)
+    };
+    let cases = [
+        (r#"["at", "sise"]"#, "the signal mine has no field \"sise\""),
+        (
+            r#"["at", "at"]"#,
+            "no number is smaller than itself: \"at\"",
+        ),
+        (
+            r#"["at", "peer"]"#,
+            "the field \"peer\" of mine is no number",
+        ),
+        (r#"["at"]"#, "expected a list of two in brackets"),
+        (r#""at < size""#, "expected a list of two in brackets"),
+    ];
+    let cases: Vec<_> = cases.map(|(fields, says)| (with(fields), 10, says)).into();
+    refused(&cases);
+    assert_eq!(rules("lint", &with(r#"["at", "size"]"#)).code, Some(1));
+}
+
+#[test]
 fn a_value_that_a_field_never_has_is_refused_with_those_that_it_has() {
     let with = |value: &str| {
         let counts =

@@ -3,7 +3,7 @@
 use casdiag::vocab::{Confidence, Severity};
 
 use super::{fires, fires_in, log};
-use crate::product::{Folder, findings, fired, record};
+use crate::product::{self, Folder, findings, fired, record};
 
 /// `a` happened, and `c`, which is logged at Debug, did not.
 const WITHOUT: &str = "{ all = [{ count = \"a\", at-least = 1 }, { count = \"c\", at-most = 0 }] }";
@@ -326,4 +326,29 @@ fn after_a_silence_of_all_nodes_the_service_is_not_certain_and_the_silence_is_me
     folder.put("n1/clickhouse-server.log", log.clone() + UNREACHABLE);
     folder.put("n2/clickhouse-server.log", log + UNREACHABLE);
     assert_eq!(lost(&folder).1, Confidence::Certain);
+}
+
+#[test]
+fn what_a_program_has_no_words_for_is_not_observable_in_its_log_and_leaves_the_total_whole() {
+    let refused = at(
+        "Error",
+        "Code: 242. DB::Exception: Table is in readonly mode. (TABLE_IS_READ_ONLY)",
+    );
+    let folder = Folder::with(
+        "n1/clickhouse-server.log",
+        refused.replace(" l: ", " executeQuery: "),
+    );
+    folder.put(
+        "zk/zookeeper.log",
+        "2026-09-01 10:00:00,000 [myid:] - INFO  [main:ZooKeeperServerMain@123] - Starting server\n",
+    );
+    let ran = product::analyze(folder.path(), &["--fail-on", "never"]);
+    let row = |signal: &str| {
+        let line = ran.out.lines().find(|line| line.starts_with(signal));
+        let line = line.unwrap_or_else(|| panic!("{signal}: {}", ran.out));
+        let cells = line.split_whitespace().skip(1).take(3);
+        cells.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("query-without-coordination"), ["1", "n/o", "1"]);
+    assert_eq!(row("zookeeper-start"), ["n/o", "1", "1"]);
 }

@@ -190,3 +190,48 @@ fn two_exports_of_one_counter_count_the_larger_value() {
         65
     );
 }
+
+/// `system.errors` as a server writes it: names, codes, counts, and when each grew last.
+const COUNTED: &str = "name\tcode\tvalue\tlast_error_time\nNO_REPLICA_HAS_PART\t234\t9317\t2026-11-29 16:35:38\nKEEPER_EXCEPTION\t999\t7\t2026-11-29 16:38:00\n";
+
+#[test]
+fn a_counter_says_when_it_last_grew_and_not_when_it_counted() {
+    let folder = Folder::with("wren-2.errors.tsv", COUNTED);
+    let ran = product::analyze(folder.path(), &["--fail-on", "never"]);
+    let said = "last counted 2026-11-29T16:35:38; reported by wren-2";
+    assert!(ran.out.contains(said), "{}", ran.out);
+    let report = folder.report();
+    let row = product::signal(&report, "error-counted", "wren-2");
+    assert!(row.is_none_or(|row| row.peak.is_none()), "{row:?}");
+    assert!(
+        report.timeline.series.is_empty(),
+        "{:?}",
+        report.timeline.series
+    );
+    let markdown = product::analyze(
+        folder.path(),
+        &["--fail-on", "never", "--format", "markdown"],
+    );
+    let read = "casdiag read 0 records and 2 rows of tables of 1 node in 1 file";
+    assert!(markdown.out.contains(read), "{}", markdown.out);
+    assert!(
+        !markdown.out.contains("Busiest minutes"),
+        "{}",
+        markdown.out
+    );
+}
+
+#[test]
+fn an_export_is_of_the_node_that_its_name_or_folder_says() {
+    for (path, node) in [
+        ("wren-2.errors.tsv", "wren-2"),
+        ("errors.wren-2.tsv", "wren-2"),
+        ("errors/wren-2.tsv", "wren-2"),
+        ("system.errors/wren-2.tsv", "wren-2"),
+        ("wren-2/errors.tsv", "wren-2"),
+        ("wren-2/system/errors.tsv", "wren-2"),
+    ] {
+        let report = Folder::with(path, COUNTED).report();
+        assert_eq!(report.inputs[0].node, node, "{path}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether parts that did not come at first came in the end, as far as the logs show it.
+
+use super::condition::Scene;
+use super::observe;
+use crate::signals::tally::{Evidence, NodeTally};
+use crate::time::Timestamp;
+
+/// What a fact may be of parts that did not come at first.
+pub(super) const ARRIVAL_MEASURES: &[&str] = &["failed", "missing", "untold", "healed-at"];
+
+/// Parts that did not come at first, as a rule asks for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrivalTest {
+    /// Their index.
+    pub arrival: usize,
+    /// The signals that bring them.
+    pub came: Vec<u16>,
+}
+
+/// What became of them, over all nodes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arrived {
+    /// How many different ones did not come at first.
+    pub(super) failed: u64,
+    /// How many of these are missing where their node's log ends.
+    pub(super) missing: u64,
+    /// How many cannot be told: records that name none, or whose node's log would not show that it came.
+    pub(super) untold: u64,
+    /// When the last one came.
+    last: Option<Timestamp>,
+}
+
+impl Arrived {
+    /// Whether all came; `None` where that is not told.
+    pub(super) fn all(&self) -> Option<bool> {
+        match (self.missing, self.untold) {
+            (0, 0) => (self.failed > 0).then_some(true),
+            (0, _) => None,
+            (_, _) => Some(false),
+        }
+    }
+}
+
+impl ArrivalTest {
+    /// What became of them.
+    pub(super) fn over(&self, scene: &Scene<'_>) -> Arrived {
+        let mut all = Arrived::default();
+        for node in scene.nodes {
+            let Some(tally) = node.arrivals.get(&self.arrival) else {
+                continue;
+            };
+            let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+            let missing = whole(tally.missing());
+            all.failed += whole(tally.failed());
+            all.untold += tally.untold;
+            if self.is_seen(scene, node) {
+                all.missing += missing;
+            } else {
+                all.untold += missing;
+            }
+            all.last = all.last.max(tally.last().map(|(time, _)| *time));
+        }
+        all
+    }
+
+    /// Whether a node's log would show that a part came.
+    fn is_seen(&self, scene: &Scene<'_>, node: &NodeTally) -> bool {
+        let mut came = self.came.iter();
+        came.any(|&at| observe::obstacle(scene.signals.signal(at), node).is_none())
+    }
+
+    /// The records that brought the last of them on each node, where all came.
+    pub(super) fn evidence(&self, scene: &Scene<'_>) -> Vec<(String, Evidence)> {
+        if self.over(scene).all() != Some(true) {
+            return Vec::new();
+        }
+        let last = scene.nodes.iter().filter_map(|node| {
+            let (_, evidence) = node.arrivals.get(&self.arrival)?.last()?;
+            Some((node.node.clone(), evidence.clone()))
+        });
+        last.collect()
+    }
+
+    /// A measure of them; nothing where it is 0, or where they have not all come.
+    pub(super) fn fact(&self, scene: &Scene<'_>, measure: &str) -> Option<String> {
+        let all = self.over(scene);
+        let count = match measure {
+            "failed" => all.failed,
+            "missing" => all.missing,
+            "untold" => all.untold,
+            _ => {
+                let last = all.last.filter(|_| all.all() == Some(true));
+                return last.map(Timestamp::short);
+            }
+        };
+        (count > 0).then(|| count.to_string())
+    }
+}
