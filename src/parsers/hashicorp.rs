@@ -39,7 +39,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_prefix(b"    ").unwrap_or(line);
     let after = match line.get(10)? {
         // A longer fraction is that of a job's log, which may show such lines of another tool.
-        b'T' if head::is_dated(line, b'-') && !line.get(23)?.is_ascii_digit() => {
+        b'T' if head::is_dated(line, b'-') && !line.get(23).is_some_and(u8::is_ascii_digit) => {
             // `2022-11-15T22:41:23.546Z`, `...-0700`
             head::up_to_blank(&line[19..])?.1
         }

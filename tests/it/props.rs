@@ -134,6 +134,26 @@ fn counts(report: &Report) -> Counts {
     )
 }
 
+#[test]
+fn a_line_cut_anywhere_is_a_head_where_it_is_a_record() {
+    for line in LINES {
+        for cut in 0..=line.len() {
+            for end in ["", "\n", "\r\n", "\nmore\n"] {
+                let bytes = [&line.as_bytes()[..cut], end.as_bytes()].concat();
+                for format in FORMATS {
+                    let is_record = format.parse(&bytes).is_some();
+                    assert_eq!(
+                        format.is_head(&bytes),
+                        is_record,
+                        "{format:?} {}",
+                        bytes.escape_ascii()
+                    );
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -27,31 +27,24 @@ impl Part {
         let start = memchr::memrchr(b'/', name).map_or(0, |at| at + 1);
         let name = &name[start..];
         let hash = |text: &[u8]| Sought::new(text).hash ^ Sought::new(table).hash.rotate_left(32);
-        let exact = Self {
-            partition: hash(name),
-            first: 0,
-            last: 0,
-            mutation: 0,
-            level: 0,
-        };
         let mut words = name.split(|&byte| byte == b'_');
         let partition = words.next().unwrap_or_default();
-        let numbers: Option<Vec<u64>> = words.map(number).collect();
-        let (first, last, level, mutation) = match numbers.as_deref() {
-            Some(&[first, last, level]) => (first, last, level, 0),
-            Some(&[first, last, level, mutation]) => (first, last, level, mutation),
-            Some(_) | None => return exact,
-        };
         // Dates before the blocks, as in old versions, leave no sound range.
-        if first > last {
-            return exact;
-        }
-        Self {
-            partition: hash(partition),
-            first,
-            last,
-            mutation,
-            level,
+        match blocks(words).filter(|[first, last, ..]| first <= last) {
+            Some([first, last, level, mutation]) => Self {
+                partition: hash(partition),
+                first,
+                last,
+                mutation,
+                level,
+            },
+            None => Self {
+                partition: hash(name),
+                first: 0,
+                last: 0,
+                mutation: 0,
+                level: 0,
+            },
         }
     }
 
@@ -64,6 +57,17 @@ impl Part {
             && self.last >= other.last
             && (is_later || !is_same)
     }
+}
+
+/// The first block, the last one, the level, and the mutation, which is 0 where none is named.
+fn blocks<'n>(words: impl Iterator<Item = &'n [u8]>) -> Option<[u64; 4]> {
+    let mut numbers = [0; 4];
+    let mut count = 0;
+    for word in words {
+        *numbers.get_mut(count)? = number(word)?;
+        count += 1;
+    }
+    (count >= 3).then_some(numbers)
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
