@@ -33,6 +33,7 @@ const PIECES: &[&str] = &[
 
 /// A line of each form of each format.
 const LINES: &[&str] = &[
+    "2022-11-15T22:41:23Z [WARN]  agent: rejected\n",
     "2026.09.01 10:00:02.000000 [ 8 ] {q-1} <Error> executeQuery: Code: 60. DB::Exception: x. (UNKNOWN_TABLE)\n",
     "07:06:45,520 ctrl-2 HA repl: standby[0] lsn=323 < stream_ceiling_lsn=342\n",
     "2026-11-29 16:20:33,996 [myid:2] - WARN  [QuorumPeer[myid=2](plain=[0:0:0:0:0:0:0:0]:2181)(secure=disabled):Follower@129] - Got zxid\r\n",
