@@ -60,6 +60,19 @@ pub(crate) fn offset_in(outer: &[u8], inner: &[u8]) -> usize {
 /// What editors and shells of another system put before a text: a byte order mark.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// What an escape sequence of a terminal begins with.
+pub(crate) const ESCAPE: u8 = 0x1b;
+
+/// What follows the escape sequence whose first byte stood before: `[`, parameters, and a letter.
+pub(crate) fn after_escape(text: &[u8]) -> &[u8] {
+    let Some(parameters) = text.strip_prefix(b"[") else {
+        return text;
+    };
+    let is_parameter = |byte: &&u8| matches!(byte, b' '..=b'?');
+    let length = parameters.iter().take_while(is_parameter).count();
+    parameters.get(length + 1..).unwrap_or_default()
+}
+
 /// The lines of a text without their `\n`, as `split` has them: what follows the last end is one more.
 pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);

@@ -57,6 +57,29 @@ pub fn split_name(file: &str) -> (&str, Role, Option<Rotation>) {
     (name, Role::Main, piece)
 }
 
+/// The NAME of a copy: `NAME-copy`, `NAME - Copy (2)`, `NAME copy 2`, `Copy of NAME`.
+pub fn copied_from(stem: &str) -> Option<&str> {
+    let is_mark = |c: char| matches!(c, ' ' | '-' | '_' | '.' | '(' | ')');
+    let unnumbered = stem.trim_end_matches(|c: char| c.is_ascii_digit() || is_mark(c));
+    let is_copy = |at: &usize| {
+        let word = unnumbered.get(*at..);
+        word.is_some_and(|word| word.eq_ignore_ascii_case("copy"))
+    };
+    let behind = unnumbered.len().checked_sub("copy".len()).filter(is_copy);
+    let before = || {
+        let begins = stem.get(.."copy-of-".len())?.to_ascii_lowercase();
+        let is_copy = begins.replace(is_mark, " ") == "copy of ";
+        is_copy.then(|| &stem["copy-of-".len()..])
+    };
+    let name = behind
+        .map(|at| &stem[..at])
+        .filter(|name| name.ends_with(is_mark));
+    let name = name
+        .map(|name| name.trim_end_matches(is_mark))
+        .or_else(before);
+    name.filter(|name| !name.is_empty())
+}
+
 /// `NAME.N`.
 fn split_number(name: &str) -> Option<(&str, Rotation)> {
     let (head, number) = name.rsplit_once('.')?;
@@ -95,6 +118,29 @@ fn split_date(name: &str) -> Option<(&str, Rotation)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_says_of_what_it_is_one() {
+        for (stem, name) in [
+            ("n1-copy", Some("n1")),
+            ("n1 copy 2", Some("n1")),
+            ("n1 - Copy (2)", Some("n1")),
+            ("n1 - Copy", Some("n1")),
+            ("n1 (copy)", Some("n1")),
+            ("Copy of n1", Some("n1")),
+            ("copy_of_clickhouse-server", Some("clickhouse-server")),
+            ("ü copy", Some("ü")),
+            ("copy", None),
+            ("-copy", None),
+            ("copy of ", None),
+            ("photocopy", None),
+            ("n1-copying", None),
+            ("n1", None),
+            ("ünode-ü", None),
+        ] {
+            assert_eq!(copied_from(stem), name, "{stem}");
+        }
+    }
 
     #[test]
     fn rotated_and_set_aside_pieces_are_pieces_of_their_log() {

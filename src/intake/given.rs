@@ -153,26 +153,35 @@ const COLLECTED: &[&str] = &[
     "workspace",
 ];
 
-/// The name of the one folder that was given, or of the one that it is the log folder of, unless it says what was collected or
-/// where people keep files.
+/// The name of the one folder that was given, or in which all files lie that were, or of the one that it is the log folder of, unless
+/// it says what was collected or where people keep files.
 pub(super) fn folder_name(roots: &[PathBuf]) -> Option<String> {
-    let [root] = roots else { return None };
-    let is_folder = std::fs::metadata(root).is_ok_and(|meta| meta.is_dir());
-    let whole = if root.components().any(|part| part == Component::ParentDir) {
-        root.canonicalize()
-    } else {
-        std::path::absolute(root)
-    };
-    let name = node_of_folder(&whole.ok()?)?;
-    is_folder.then_some(name)
+    if let [root] = roots
+        && std::fs::metadata(root).ok()?.is_dir()
+    {
+        return name_of(root);
+    }
+    let is_file = |root: &PathBuf| std::fs::metadata(root).is_ok_and(|meta| meta.is_file());
+    let folder = roots.first()?.parent();
+    let are_in_it = roots.iter().all(|it| it.parent() == folder && is_file(it));
+    are_in_it.then(|| folder_of(roots.first()?)).flatten()
 }
 
 /// The same of the folder that a file lies in.
 pub fn folder_of(file: &Path) -> Option<String> {
     let folder = file.parent()?;
     let is_here = folder.as_os_str().is_empty();
-    let folder = if is_here { Path::new(".") } else { folder };
-    folder_name(&[folder.to_path_buf()])
+    name_of(if is_here { Path::new(".") } else { folder })
+}
+
+fn name_of(folder: &Path) -> Option<String> {
+    let is_detour = folder.components().any(|part| part == Component::ParentDir);
+    let whole = if is_detour {
+        folder.canonicalize()
+    } else {
+        std::path::absolute(folder)
+    };
+    node_of_folder(&whole.ok()?)
 }
 
 fn node_of_folder(path: &Path) -> Option<String> {

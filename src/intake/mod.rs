@@ -22,7 +22,7 @@ pub use beside::{place_beside, place_tables};
 pub use blocks::{Block, BlockReader, Limits};
 pub use bounds::Bounds;
 pub use content::{Content, Member, Window};
-pub use file_name::{Role, Rotation, split_name};
+pub use file_name::{Role, Rotation, copied_from, split_name};
 pub use given::{Names, NodeGlob, folder_of};
 pub use naming::{Place, UNNAMED, place_all};
 pub use packing::Encoding;

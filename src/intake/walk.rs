@@ -18,7 +18,7 @@ pub struct Found {
     pub artifacts: Vec<Artifact>,
     /// What was seen and is not read.
     pub refused: Vec<Refused>,
-    /// The name of the one folder that was given, where that may be called after a node.
+    /// The name of the one folder that was given, or in which the given files lie, where that may be called after a node.
     pub folder: Option<String>,
 }
 

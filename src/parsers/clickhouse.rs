@@ -13,7 +13,7 @@
 )]
 
 use super::{Spec, sample_lines};
-use crate::record::Record;
+use crate::record::{ESCAPE, Record, after_escape};
 use crate::search::{WORD, first, is_between, places, short_number, word};
 use crate::time::Timestamp;
 use crate::vocab::Level;
@@ -63,7 +63,7 @@ pub(super) fn parse<'a>(line: &'a [u8], rest: &'a [u8]) -> Option<Record<'a>> {
     let (stamp, after) = line.split_first_chunk::<STAMP_BYTES>()?;
     // A stamp that no calendar has leaves a record without a time.
     let time = Timestamp::of_head(stamp);
-    let fields = head_fields(after);
+    let fields = head_fields(after).or_else(|| colored_fields(after));
     let (message, (thread, query_id, level, logger)) =
         fields.unwrap_or((after, (0, b"", Level::None, b"")));
     Some(Record {
@@ -90,6 +90,38 @@ fn head_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
     let (input, level) = level(input)?;
     let (input, logger) = logger(input);
     Some((input, (thread, query_id, level, logger)))
+}
+
+/// How far into a line its level may stand, colors included.
+const COLORED_MAX: usize = 512;
+
+/// The fields of a head in which a terminal's colors stand: `grep` and its like mark what they found, in some lines only.
+#[cold]
+fn colored_fields(input: Bytes<'_>) -> Option<(Bytes<'_>, Fields<'_>)> {
+    let head = &input[..input.len().min(COLORED_MAX)];
+    memchr::memchr(ESCAPE, head)?;
+    let (mut plain, mut places) = (Vec::new(), Vec::new());
+    let mut rest = head;
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == ESCAPE {
+            rest = after_escape(after);
+            continue;
+        }
+        plain.push(byte);
+        places.push(head.len() - rest.len());
+        rest = after;
+    }
+    // What is left of the line where so much is left of it without colors.
+    let colored = |rest: Bytes<'_>| {
+        let place = places.get(plain.len() - rest.len());
+        &input[place.copied().unwrap_or(head.len())..]
+    };
+    let (rest, thread) = thread(&plain)?;
+    let id = query_id(colored(rest)).map_or(&b""[..], |(_, id)| id);
+    let (rest, _) = query_id(rest).unwrap_or((rest, b""));
+    let (rest, level) = level(rest)?;
+    let (message, logger) = logger(colored(rest));
+    Some((message, (thread, id, level, logger)))
 }
 
 /// The digits up to a space; a number wraps beyond 64 bits: it is a label, not a quantity.
@@ -267,6 +299,41 @@ mod tests {
         assert_eq!(
             read("2021.02.22 11:03:42.296618 [ 7 ] {} <Loud> Application: hello").level,
             Level::None
+        );
+    }
+
+    #[test]
+    fn colors_in_a_head_hide_nothing_of_it() {
+        let line =
+            "2021.02.22 11:03:42.296618 [ 712345678 ] {q-1} <Error> a.b (c): the message: more";
+        for found in [
+            "Error",
+            "rro",
+            "12345678 ]",
+            "{q",
+            "> a",
+            "<Error> a.b (c): t",
+            "the",
+            "}",
+        ] {
+            for (on, off) in [
+                ("\x1b[01;31m\x1b[K", "\x1b[m\x1b[K"),
+                ("\x1b[0m\x1b[1m\x1b[31m", "\x1b[0m"),
+            ] {
+                let colored = line.replace(found, &format!("{on}{found}{off}"));
+                let record = read(&colored);
+                assert_eq!(
+                    (record.thread, record.level),
+                    (712_345_678, Level::Error),
+                    "{found}"
+                );
+                assert!(record.message.ends_with(b"message: more"), "{found}");
+            }
+        }
+        let record = read("2021.02.22 11:03:42.296618 [ 7 ] {q-1} <\x1b[31mError\x1b[0m> a: b");
+        assert_eq!(
+            (record.query_id, record.logger, record.message),
+            (&b"q-1"[..], &b"a"[..], &b"b"[..])
         );
     }
 

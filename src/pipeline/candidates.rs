@@ -8,7 +8,7 @@ use super::marks::Marks;
 use super::seen::HELD_BYTES;
 use super::sniffing::Sniffed;
 use super::wrapped::Wrapped;
-use crate::intake::{Artifact, Encoding, Place, Role, split_name};
+use crate::intake::{Artifact, Encoding, Place, Role, copied_from, split_name};
 use crate::parsers::Format;
 use crate::record::split_lines;
 
@@ -35,14 +35,16 @@ pub(super) struct Candidate<'a> {
     pub(super) at: LogAt,
     pub(super) artifact: &'a Artifact,
     wrapped: Option<&'a Wrapped>,
-    format: Format,
+    pub(super) format: Format,
     encoding: Encoding,
     pub(super) kind: Kind,
     pub(super) folder: &'a str,
     pub(super) stem: &'a str,
+    /// The name of the file that it is a copy of, as its own says.
+    copied: Option<&'a str>,
     pub(super) role: Role,
     /// Whether its file holds no other log.
-    is_only: bool,
+    pub(super) is_only: bool,
     marks: OnceLock<Marks>,
 }
 
@@ -57,6 +59,7 @@ pub(super) fn candidates<'a>(
         .rsplit_once('/')
         .unwrap_or(("", &artifact.whole));
     let (stem, role, piece) = split_name(file);
+    let copied = copied_from(stem);
     let is_called_log = file.to_ascii_lowercase().contains(".log");
     let candidate = move |stream: Option<usize>, wrapped: Option<&'a Wrapped>, format: Format| {
         let spec = format.spec();
@@ -70,6 +73,7 @@ pub(super) fn candidates<'a>(
             Some(log) if !log.is_bare() && !Place::is_usual_name(stem) => Kind::Collected,
             Some(log) if !log.is_bare() => Kind::Log,
             _ if !is_called_log => Kind::Excerpt,
+            _ if copied.is_some() => Kind::Named,
             _ if is_piece || Place::is_usual_name(stem) => Kind::Log,
             _ => Kind::Named,
         };
@@ -82,6 +86,7 @@ pub(super) fn candidates<'a>(
             kind,
             folder,
             stem,
+            copied,
             role,
             is_only: sniffed.logs.len() == 1,
             marks: OnceLock::new(),
@@ -97,14 +102,28 @@ pub(super) fn candidates<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// How much it is rather a log that others were taken from.
-    pub(super) fn rank(&self) -> (Kind, bool) {
-        (self.kind, self.wrapped.is_none())
+    /// Whether of two files with the same text it is rather the log, and the other one was taken from it.
+    pub(super) fn comes_before(&self, other: &Candidate<'_>) -> bool {
+        let rank = |it: &Candidate<'_>| (it.kind, it.wrapped.is_none());
+        let is_before = (!self.is_excerpt(), self.at) > (false, other.at);
+        rank(self) > rank(other) || rank(self) == rank(other) && other.is_excerpt() && is_before
     }
 
-    /// Whether both are files of one log.
+    /// Whether it was taken from a log itself, by its name or what stands before its lines.
+    pub(super) fn is_excerpt(&self) -> bool {
+        self.kind == Kind::Excerpt || self.is_told()
+    }
+
+    /// Whether its name says that it is a copy of another file.
+    pub(super) fn is_copy_of(&self, log: &Candidate<'_>) -> bool {
+        (self.folder, self.copied) == (log.folder, Some(log.stem))
+    }
+
+    /// Whether both are files of one log: what is in one file are several, and `errors.txt` is no piece of `errors.log`.
     pub(super) fn is_of_log(&self, other: &Candidate<'_>) -> bool {
-        (self.folder, self.stem) == (other.folder, other.stem)
+        let is_one = self.at.0 != other.at.0 || self.at == other.at;
+        let is_one = is_one && (self.kind == Kind::Excerpt) == (other.kind == Kind::Excerpt);
+        is_one && (self.folder, self.stem) == (other.folder, other.stem)
     }
 
     /// Whether its name, or what stands before its lines, tells that it is an excerpt.
@@ -133,6 +152,10 @@ impl<'a> Candidate<'a> {
         let is_other = log.at.0 != self.at.0 && log.format == self.format;
         let bytes = (log.artifact.bytes, self.artifact.bytes);
         let is_larger = match (self.kind, log.kind) {
+            // Of two excerpts one says which log each line is of.
+            _ if self.is_excerpt() && log.is_excerpt() && self.names_file() != log.names_file() => {
+                log.names_file()
+            }
             (Kind::Excerpt, Kind::Excerpt) => (bytes.0, log.at) > (bytes.1, self.at),
             (Kind::Excerpt, _) => true,
             (_, Kind::Excerpt) => false,
@@ -140,13 +163,18 @@ impl<'a> Candidate<'a> {
             (Kind::Collected, _) => log.wrapped.is_none(),
             _ => true,
         };
-        let is_whole = log.wrapped.is_none_or(|it| !it.is_excerpt);
-        is_other && is_larger && is_whole && (self.is_near(log) || self.names(log))
+        let is_copy = log.is_copy_of(self);
+        is_other && !is_copy && is_larger && (self.is_near(log) || self.names(log))
     }
 
     /// Whether one of the folders is the other or lies below it.
-    fn is_near(&self, log: &Candidate<'_>) -> bool {
+    pub(super) fn is_near(&self, log: &Candidate<'_>) -> bool {
         is_within(self.folder, log.folder) || is_within(log.folder, self.folder)
+    }
+
+    /// Whether its lines name the file that they are of.
+    pub(super) fn names_file(&self) -> bool {
+        self.wrapped.is_some_and(|it| it.path.is_some())
     }
 
     /// Whether its lines name a file that is called like the log's.

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use crate::intake::{Encoding, Role, Rotation};
+use super::candidates::{Candidate, Kind, LogAt};
+use super::sniffing::Sniffed;
+use crate::intake::{Encoding, Names, Role, Rotation};
 use crate::parsers::Format;
 
 /// The files of one log of which one may repeat another: those that stand side by side in the same role.
@@ -40,6 +42,9 @@ pub(super) enum Repeats {
 
 /// How many files that begin alike and go different ways a file is compared with: each costs a pass over what they share.
 const COMPARED_MAX: usize = 16;
+
+/// How many files of collectors that begin alike are compared.
+const COLLECTED_MAX: usize = 64;
 
 /// How many bytes of each file are compared at once.
 const CHUNK: u64 = 64 << 10;
@@ -190,4 +195,40 @@ fn keep(
         found.insert(piece.artifact, (kept[other].artifact, Repeats::Some));
     }
     kept.push(piece);
+}
+
+/// What a collector took twice, under whatever names: it writes the time of every line, so a file that begins with all of another
+/// one is of the same node.
+pub(super) fn collected_twice(
+    logs: &[Candidate<'_>],
+    sniffed: &[Sniffed],
+    names: &Names,
+) -> Vec<(LogAt, LogAt)> {
+    let is_any = |it: &&Candidate<'_>| it.kind == Kind::Collected && it.is_only;
+    let collected = logs.iter().filter(is_any);
+    let collected = collected.filter(|it| names.node_of(it.artifact).is_none());
+    let mut alike: BTreeMap<&[u8], Vec<&Candidate<'_>>> = BTreeMap::new();
+    for log in collected {
+        let known = alike.entry(&sniffed[log.at.0].start).or_default();
+        if known.len() < COLLECTED_MAX {
+            known.push(log);
+        }
+    }
+    let opened = |log: &Candidate<'_>| log.artifact.open().ok().map(|(reader, _)| reader);
+    let mut copies = Vec::new();
+    for alike in alike.values() {
+        let mut kept: Vec<&Candidate<'_>> = Vec::new();
+        for &log in alike {
+            let beside = |it: &&&Candidate<'_>| log.is_near(it) && log.format == it.format;
+            let other = kept.iter().filter(beside).find_map(|it| {
+                let whole = compare(opened(it), opened(log));
+                (whole != Whole::Neither).then_some(*it)
+            });
+            match other {
+                Some(other) => copies.push((log.at, other.at)),
+                None => kept.push(log),
+            }
+        }
+    }
+    copies
 }

@@ -10,7 +10,7 @@ use super::marks::{CHUNK, DISORDER, Marks, Stretch, first_stamp, narrowed, read_
 use super::wrapped::Wrapped;
 use crate::intake::{Artifact, BlockReader, Encoding, Limits, Window};
 use crate::parsers::Format;
-use crate::record::split_lines;
+use crate::record::{ESCAPE, split_lines};
 use crate::time::{MINUTE, Timestamp};
 use crate::wrappers::StreamReader;
 
@@ -176,9 +176,10 @@ pub(super) fn bare(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What is left of a line that was cut, without the marks that tell so.
+/// What is left of a line that was cut, without the marks that tell so; what follows a color is another text than the log's.
 pub(super) fn uncut(line: &[u8]) -> &[u8] {
-    let line = line.trim_ascii_end();
+    let colored = memchr::memchr(ESCAPE, line);
+    let line = line[..colored.unwrap_or(line.len())].trim_ascii_end();
     let marks = [&b"..."[..], "…".as_bytes()];
     let mut before = marks.iter().filter_map(|mark| line.strip_suffix(*mark));
     before.next().map_or(line, <[u8]>::trim_ascii_end)

@@ -144,10 +144,10 @@ impl<'a> Lies<'a> {
 
     /// The file whose path places it.
     fn path(&self, of: LogAt) -> &'a Artifact {
-        if let Some(renamed) = self.taken.renamed.get(&of) {
+        let (at, log) = self.source(of);
+        if let Some(renamed) = self.taken.renamed.get(&(at, log)) {
             return renamed;
         }
-        let (at, log) = self.source(of);
         let log = log.map(|log| &self.sniffed[at].logs[log]);
         let named = log.and_then(|log| log.path.as_deref());
         let found =

@@ -10,6 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::candidates::{Candidate, Kind, LogAt, candidates};
+use super::copies::collected_twice;
 use super::lookup::Wanted;
 use super::sniffing::Sniffed;
 use crate::intake::{Artifact, Names, Place};
@@ -19,6 +20,9 @@ const WANTED_MAX: usize = 16;
 
 /// How many are looked for where it matters of each whether it is found.
 const RECORDS_MAX: usize = 256;
+
+/// How many look-ups each of them may cost together, where no log is known to have them: then they count as none's.
+const LOOKUPS_MAX: usize = 8192;
 
 /// In how many logs, and of how many files: a folder may hold any number of either. A log that cannot be read from anywhere is
 /// unpacked for some of them.
@@ -32,10 +36,20 @@ enum From {
     One(LogAt),
     /// Several, which have all of its records: the nearest of them, and their artifacts.
     Several(LogAt, BTreeSet<usize>),
-    /// Several, which lack some of its records: their artifacts, and the lines of those that they have.
-    Partly(BTreeSet<usize>, Vec<Range<u64>>),
+    /// Several, which lack some of its records.
+    Partly(Partly),
     /// Several, and it is not known which of its records they have.
     Nobody,
+}
+
+/// What several files have of one, and where the rest belongs.
+struct Partly {
+    /// Their artifacts.
+    of: BTreeSet<usize>,
+    /// The lines of the records that they have.
+    lines: Vec<Range<u64>>,
+    /// A log of the node whose logs these are, if that is one.
+    home: Option<LogAt>,
 }
 
 /// A file, and what is looked for to tell what it was taken from.
@@ -44,7 +58,7 @@ struct Asked<'l, 'a> {
     /// All of its records, if each may be looked for; else those that are.
     records: Vec<Wanted>,
     is_all: bool,
-    /// Which of the records are looked for.
+    /// Which of the records are looked for first.
     picked: Vec<usize>,
     /// The files that it may have been taken from, the nearest first.
     beside: Vec<&'l Candidate<'a>>,
@@ -53,7 +67,7 @@ struct Asked<'l, 'a> {
 /// What the logs hold that are read from their beginnings, by log and by file: each is read once for all files.
 type Streamed = BTreeMap<(LogAt, LogAt), BTreeSet<usize>>;
 
-/// What of the looked for the files of one log have.
+/// Which records the files of one log have.
 struct Hits<'l, 'a> {
     all: BTreeSet<usize>,
     /// The file that has most of them.
@@ -106,27 +120,52 @@ pub(super) fn taken(
         .collect();
     let mut taken = Taken::default();
     for (at, from) in found {
-        let log = match from {
-            From::One(log) => log,
-            From::Several(log, all) => {
-                taken.repeated.insert(at.0, all);
-                log
-            }
-            From::Partly(all, lines) => {
-                taken.partly.insert(at.0, (all, lines));
-                // It is read as the only log in its file.
-                let at = (at.0, Some(0));
-                taken.renamed.insert(at, renamed(&artifacts[at.0]));
-                continue;
-            }
-            From::Nobody => {
-                taken.renamed.insert(at, renamed(&artifacts[at.0]));
-                continue;
-            }
-        };
-        taken.from.insert(at, log);
+        taken.take(at, from, artifacts);
+    }
+    for (at, log) in collected_twice(&logs, sniffed, names) {
+        taken.from.entry(at).or_insert(log);
+    }
+    // A file of which only some lines are read is known as the only log in it.
+    for log in taken.from.values_mut() {
+        if taken.partly.contains_key(&log.0) {
+            log.1 = Some(0);
+        }
     }
     taken
+}
+
+impl Taken {
+    /// Notes what a file was taken from.
+    fn take(&mut self, at: LogAt, from: From, artifacts: &[Artifact]) {
+        match from {
+            From::One(log) => drop(self.from.insert(at, log)),
+            From::Several(log, all) => {
+                self.repeated.insert(at.0, all);
+                self.from.insert(at, log);
+            }
+            From::Partly(Partly { of, lines, home }) => {
+                self.partly.insert(at.0, (of, lines));
+                let at = (at.0, Some(0));
+                match home {
+                    Some(log) => drop(self.from.insert(at, log)),
+                    None => self.rename(at, artifacts),
+                }
+            }
+            From::Nobody => self.rename(at, artifacts),
+        }
+    }
+
+    /// Has a file name no node: it is the same as others of its folder that name none, or a view of them.
+    fn rename(&mut self, at: LogAt, artifacts: &[Artifact]) {
+        let renamed = renamed(&artifacts[at.0]);
+        let mut others = self.renamed.iter();
+        let other = others.find(|(_, other)| other.whole == renamed.whole);
+        if let Some((&first, _)) = other {
+            self.from.insert(at, first);
+        } else {
+            self.renamed.insert(at, renamed);
+        }
+    }
 }
 
 /// An artifact as if its file were called like what anybody writes an excerpt into.
@@ -153,11 +192,11 @@ fn streamed(asked: &[Asked<'_, '_>]) -> Streamed {
     }
     let logs: Vec<(&Candidate<'_>, Vec<&Asked<'_, '_>>)> = by_log.into_values().collect();
     let hits = logs.par_iter().flat_map_iter(|(log, files)| {
-        let wanted: Vec<&Wanted> = files.iter().flat_map(|it| it.wanted()).collect();
+        let wanted: Vec<&Wanted> = files.iter().flat_map(|it| &it.records).collect();
         let hits = log.lookup().holds(&wanted).unwrap_or_default();
         let mut from = 0;
         files.iter().map(move |file| {
-            let to = from + file.picked.len();
+            let to = from + file.records.len();
             let own = hits.range(from..to).map(|at| at - from).collect();
             from = to;
             ((log.at, file.file.at), own)
@@ -178,10 +217,11 @@ impl<'l, 'a> Asked<'l, 'a> {
         if beside.is_empty() {
             return None;
         }
-        // The nearest folder first, and in it what a server wrote. Of files like this one there may be any number.
+        // What was taken itself comes last, and of files like this one there may be any number. The nearest folder first, and in
+        // it what a server wrote.
         beside.sort_by_key(|log| {
             let nearest = (file.distance(log), log.kind != Kind::Log, log.role);
-            (log.kind == file.kind, nearest, log.at)
+            (log.is_excerpt(), log.kind == file.kind, nearest, log.at)
         });
         beside.truncate(LOGS_MAX);
         let records = file.records();
@@ -200,15 +240,43 @@ impl<'l, 'a> Asked<'l, 'a> {
         })
     }
 
-    /// The records that are looked for.
-    fn wanted(&self) -> impl Iterator<Item = &Wanted> {
-        self.picked.iter().map(|&at| &self.records[at])
-    }
-
     /// The log, or the logs, that the file was taken from.
     fn source(&self, streamed: &Streamed) -> Option<From> {
+        let found = self.found(streamed);
+        let together = union(&found);
+        let mut logs = found.iter().map(|it| it.files[0]);
+        let is_told = self.file.is_told() || logs.any(|log| self.file.is_copy_of(log));
+        // Logs of two nodes may share a line or two.
+        if !is_told && together.len() * 2 < self.picked.len() {
+            return None;
+        }
+        // Another excerpt is what it was taken from only if no log is.
+        let is_log = |it: &&Hits<'_, '_>| !it.files[0].is_excerpt();
+        let of_logs = found.iter().take_while(is_log).count();
+        let found = if of_logs == 0 {
+            &found[..]
+        } else {
+            &found[..of_logs]
+        };
+        let most = found.iter().rev().max_by_key(|it| it.all.len())?;
+        if self.is_all {
+            return Some(self.parted(most, streamed));
+        }
+        let together = union(found);
+        let best: Vec<&Candidate<'_>> = found.iter().map(|it| it.best).collect();
+        let one = found.iter().find(|it| it.all == together);
+        let one = one.or_else(|| are_of_one_node(&best).then_some(most));
+        Some(one.map_or(From::Nobody, |it| From::One(it.best.at)))
+    }
+
+    /// What the logs beside have of the records that are looked for first, up to one that has them all; excerpts only if the logs
+    /// have not.
+    fn found(&self, streamed: &Streamed) -> Vec<Hits<'l, 'a>> {
         let mut found: Vec<Hits<'_, '_>> = Vec::new();
         for files in by_log(&self.beside) {
+            if files[0].is_excerpt() && union(&found).len() == self.picked.len() {
+                break;
+            }
             let Some(hits) = self.hits(files, streamed) else {
                 continue;
             };
@@ -218,47 +286,76 @@ impl<'l, 'a> Asked<'l, 'a> {
                 break;
             }
         }
-        let together: BTreeSet<usize> = found.iter().flat_map(|it| &it.all).copied().collect();
-        // Logs of two nodes may share a line or two.
-        if !self.file.is_told() && together.len() * 2 < self.picked.len() {
-            return None;
+        found
+    }
+
+    /// Where its records stand, all of which may be looked for: in the log that has most of them, and what that lacks in others.
+    /// What is in none counts as that log's, or as nobody's where logs of several nodes have the rest.
+    fn parted(&self, most: &Hits<'l, 'a>, streamed: &Streamed) -> From {
+        let mut left: Vec<usize> = (0..self.records.len()).collect();
+        let mut having: Vec<Hits<'_, '_>> = Vec::new();
+        let mut looked = 0;
+        let others = by_log(&self.beside).into_iter();
+        let others = others.filter(|files| !files[0].is_of_log(most.best));
+        for files in std::iter::once(most.files.clone()).chain(others) {
+            looked += left.len();
+            if left.is_empty() || looked > LOOKUPS_MAX {
+                break;
+            }
+            if !self.may_be_of(&files) {
+                continue;
+            }
+            let Some(hits) = self.looked_up(files, &left, streamed) else {
+                continue;
+            };
+            left.retain(|at| !hits.all.contains(at));
+            having.push(hits);
         }
-        let most = found.iter().rev().max_by_key(|it| it.all.len())?;
-        if let Some(one) = found.iter().find(|it| it.all == together) {
-            return Some(From::One(one.best.at));
+        let nearest = most.best.at;
+        if having.len() <= 1 {
+            return From::One(nearest);
         }
-        let in_none = self.in_none(&found);
-        let of: BTreeSet<usize> = found.iter().map(|it| it.best.at.0).collect();
-        if in_none.as_ref().is_some_and(BTreeSet::is_empty) {
-            return Some(From::Several(found[0].best.at, of));
+        let of = having.iter().map(|it| it.best.at.0).collect();
+        if left.is_empty() {
+            return From::Several(nearest, of);
         }
-        // The server's and the keeper's of one node.
-        let folder = found[0].best.folder;
-        let is_one =
-            |it: &Hits<'_, '_>| it.best.folder == folder && Place::is_usual_name(it.best.stem);
-        if found.iter().all(is_one) {
-            return Some(From::One(most.best.at));
-        }
-        Some(match in_none {
-            Some(lines) => From::Partly(of, others(&self.records, &lines)),
-            None => From::Nobody,
+        let left: BTreeSet<u64> = left.iter().map(|&at| self.records[at].at).collect();
+        let logs = having.iter().filter(|it| !it.files[0].is_excerpt());
+        let logs: Vec<&Candidate<'_>> = logs.map(|it| it.best).collect();
+        From::Partly(Partly {
+            of,
+            lines: others_than(&self.records, &left),
+            home: are_of_one_node(&logs).then_some(nearest),
         })
     }
 
-    /// What a log has of the file, if that may have been taken from it. A file that is called like a log has to be of it
-    /// altogether, and to be smaller than all files of the log are together, unpacked.
-    fn hits(&self, files: Vec<&'l Candidate<'a>>, streamed: &Streamed) -> Option<Hits<'l, 'a>> {
+    /// Whether records of it may be a log's with these files, for all that is known of both. What is no log has to be larger, so that of
+    /// two excerpts one is told from the other.
+    fn may_be_of(&self, files: &[&Candidate<'_>]) -> bool {
         let file = self.file;
-        let is_strict = file.kind == Kind::Named && !file.is_told();
         let is_own = || files.iter().any(|it| it.is_of_log(file));
-        if file.kind == Kind::Named && is_own() || is_strict && !self.may_be_all(&files, streamed) {
+        let is_log = || files.iter().any(|it| it.kind == Kind::Log);
+        let is_told = || file.is_copy_of(files[0]) || files[0].names_file();
+        let is_smaller =
+            || file.kind == Kind::Excerpt || is_log() || is_told() || is_smaller(file, files);
+        !(file.kind == Kind::Named && is_own()) && is_smaller()
+    }
+
+    /// Whether it has to be of a log altogether, and to be smaller than all files of that are together, unpacked: it is called like a
+    /// log itself, and not like a copy of that one.
+    fn is_strict(&self, log: &Candidate<'_>) -> bool {
+        self.file.kind == Kind::Named && !self.file.is_told() && !self.file.is_copy_of(log)
+    }
+
+    /// What a log has of what is looked for first in the file, if that may have been taken from it.
+    fn hits(&self, files: Vec<&'l Candidate<'a>>, streamed: &Streamed) -> Option<Hits<'l, 'a>> {
+        let is_strict = self.is_strict(files[0]);
+        if is_strict && !self.may_be_all(&files, streamed) || !self.may_be_of(&files) {
             return None;
         }
-        let hits = self.looked_up(files, streamed)?;
-        let has_all = !is_strict || hits.all.len() == self.picked.len();
-        let by_size = is_strict || hits.files.iter().all(|it| it.kind != Kind::Log);
-        let is_of = file.kind == Kind::Excerpt || !by_size || is_smaller(file, &hits.files);
-        (has_all && is_of).then_some(hits)
+        let hits = self.looked_up(files, &self.picked, streamed)?;
+        let is_all = || hits.all.len() == self.picked.len() && is_smaller(self.file, &hits.files);
+        (!is_strict || is_all()).then_some(hits)
     }
 
     /// Whether all of the file may be a log's, as far as its first record and the sizes that are known tell: so little is read of
@@ -269,20 +366,22 @@ impl<'l, 'a> Asked<'l, 'a> {
             (Some(all), Some(own)) => all >= own,
             _ => true,
         };
-        let has_first = |it: &&Candidate<'_>| !self.held(it, &[0], streamed).is_empty();
-        is_larger && !self.picked.is_empty() && files.iter().any(has_first)
+        let first = self.picked.first();
+        let has = |it: &&Candidate<'_>, at| !self.held(it, &[at], streamed).is_empty();
+        is_larger && first.is_some_and(|&at| files.iter().any(|it| has(it, at)))
     }
 
-    /// Looks for the records in the files of a log, one after the other until all are found; `None` if there are none.
+    /// Looks for some records in the files of a log, one after the other until all are found; `None` if there are none.
     fn looked_up(
         &self,
         files: Vec<&'l Candidate<'a>>,
+        some: &[usize],
         streamed: &Streamed,
     ) -> Option<Hits<'l, 'a>> {
         let mut all = BTreeSet::new();
         let mut best: Option<(usize, &Candidate<'_>)> = None;
         for &file in &files {
-            let missing = (0..self.picked.len()).filter(|at| !all.contains(at));
+            let missing = some.iter().copied().filter(|at| !all.contains(at));
             let missing: Vec<usize> = missing.collect();
             if missing.is_empty() {
                 break;
@@ -297,35 +396,32 @@ impl<'l, 'a> Asked<'l, 'a> {
         Some(Hits { all, best, files })
     }
 
-    /// Which of some that are looked for a file has.
+    /// Which of some records a file has.
     fn held(&self, log: &Candidate<'_>, some: &[usize], streamed: &Streamed) -> BTreeSet<usize> {
         if let Some(hits) = streamed.get(&(log.at, self.file.at)) {
-            return some
-                .iter()
-                .copied()
-                .filter(|at| hits.contains(at))
-                .collect();
+            let known = some.iter().copied();
+            return known.filter(|at| hits.contains(at)).collect();
         }
-        let wanted = some.iter().map(|&at| &self.records[self.picked[at]]);
-        let wanted: Vec<&Wanted> = wanted.collect();
+        let wanted: Vec<&Wanted> = some.iter().map(|&at| &self.records[at]).collect();
         let hits = log.lookup().holds(&wanted).unwrap_or_default();
         hits.into_iter().map(|at| some[at]).collect()
     }
+}
 
-    /// The lines of the records that none of these logs has; `None` if not all of the file was looked at, or too much is in it to
-    /// look for each record.
-    fn in_none(&self, found: &[Hits<'_, '_>]) -> Option<BTreeSet<u64>> {
-        if !self.is_all {
-            return None;
-        }
-        let mut left: Vec<&Wanted> = self.records.iter().collect();
-        for log in found.iter().flat_map(|it| &it.files) {
-            let hits = log.lookup().holds(&left).unwrap_or_default();
-            let missing = left.iter().enumerate().filter(|(at, _)| !hits.contains(at));
-            left = missing.map(|(_, it)| *it).collect();
-        }
-        Some(left.iter().map(|it| it.at).collect())
-    }
+/// What some logs have together.
+fn union(found: &[Hits<'_, '_>]) -> BTreeSet<usize> {
+    found.iter().flat_map(|it| &it.all).copied().collect()
+}
+
+/// Whether logs are of one node: they are one, or the server's and the keeper's.
+fn are_of_one_node(logs: &[&Candidate<'_>]) -> bool {
+    let Some(first) = logs.first() else {
+        return false;
+    };
+    let is_beside =
+        |it: &&Candidate<'_>| it.folder == first.folder && Place::is_usual_name(it.stem);
+    let files: BTreeSet<usize> = logs.iter().map(|it| it.at.0).collect();
+    logs.len() == 1 || files.len() == logs.len() && logs.iter().all(is_beside)
 }
 
 /// Whether the files of a log have more text than a file, or as much where one of them is rather a log.
@@ -338,11 +434,11 @@ fn is_smaller(file: &Candidate<'_>, files: &[&Candidate<'_>]) -> bool {
         }
         left -= bytes;
     }
-    left == 0 && files.iter().any(|it| it.rank() > file.rank())
+    left == 0 && files.iter().any(|it| it.comes_before(file))
 }
 
 /// The lines of all records but of those that begin at some lines.
-fn others(records: &[Wanted], but: &BTreeSet<u64>) -> Vec<Range<u64>> {
+fn others_than(records: &[Wanted], but: &BTreeSet<u64>) -> Vec<Range<u64>> {
     let mut begins: Vec<u64> = records.iter().map(|it| it.at).collect();
     begins.sort_unstable();
     let ends = begins.iter().skip(1).copied().chain([u64::MAX]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::intake::{Artifact, Limits, Place, SAMPLE_BYTES};
 use crate::parsers::{Format, Sample, claimed, sniff};
-use crate::record::{Lines, Start, split_lines};
+use crate::record::{ESCAPE, Lines, Start, offset_in, split_lines};
 use crate::time::{MINUTE, Timestamp, Zone};
 use crate::wrappers::{
     Layer, Reading, StreamReader, Unwrapped, Wrapper, detect, is_newest_first, survey,
@@ -55,14 +55,37 @@ pub(super) struct LeftOut {
     pub(super) detail: String,
 }
 
-/// How many lines of a text, the sample or what stands in it, are of a known format.
+/// How many lines of a text, the sample or what stands in it, are of a known format, but for those whose heads are in colors: these
+/// are to be taken off.
 fn claims(text: &[u8], sample: &Sample<'_>) -> usize {
     let claimed = if std::ptr::eq(text, sample.bytes) {
         sample.claimed()
     } else {
         claimed(text, sample.declared)
     };
-    claimed.map_or(0, |(lines, _)| lines)
+    claimed.map_or(0, |(lines, format)| {
+        lines.saturating_sub(colored_heads(text, format))
+    })
+}
+
+/// How many lines begin with a head in which a terminal's colors stand. No server writes them there, and `grep` and its like do in
+/// those lines only that they found.
+fn colored_heads(text: &[u8], format: Format) -> usize {
+    if memchr::memchr(ESCAPE, text).is_none() {
+        return 0;
+    }
+    let is_colored = |line: &&[u8]| {
+        let Some(record) = format.parse(line) else {
+            return false;
+        };
+        let head = if record.logger.is_empty() {
+            record.message
+        } else {
+            record.logger
+        };
+        memchr::memchr(ESCAPE, &line[..offset_in(line, head)]).is_some()
+    };
+    split_lines(text).filter(is_colored).count()
 }
 
 /// Whether a file that begins like this holds wrapped logs.
@@ -246,10 +269,10 @@ impl Wrapped {
         }
     }
 
-    /// Whether nothing is around its lines but what a terminal shows them with.
+    /// Whether nothing is around its lines but what a terminal shows them with, or blanks.
     pub(super) fn is_bare(&self) -> bool {
         let mut around = self.layers.iter();
-        around.all(|layer| layer.wrapper == Wrapper::Ansi)
+        around.all(|layer| matches!(layer.wrapper, Wrapper::Ansi | Wrapper::Indent))
     }
 
     /// Whether its wrapper or its lines name a node, or the file that it was in.

@@ -4,6 +4,9 @@
 //! bytes are equal; of equal records as many count as the log with more of them holds. What finds no twin within
 //! [`SLACK`] of both logs' progress counts on its own. A record that the end of its file tears is matched by its head.
 //!
+//! Where a clock was set back, one of the logs may be far past that place when the other comes to it: what found no twin is
+//! remembered for a while, and is the twin of what comes then.
+//!
 //! A record that a query's open quotation may have printed, and that the err.log should hold and does not, is forged.
 //!
 //! The main log's records count at once, and cite the main log. The err.log's wait until the main log has passed them.
@@ -20,6 +23,9 @@ use crate::time::{SECOND, Timestamp};
 
 /// How far apart the two logs may write the same record. Records reorder by milliseconds (26 ms was the most seen).
 const SLACK: i64 = 10 * SECOND;
+
+/// How many records without a twin are remembered of each log, for where its clock was set back.
+const PASSED_MAX: usize = 64 << 10;
 
 /// A scanned block with its place.
 #[derive(Debug)]
@@ -38,6 +44,25 @@ pub struct Scanned {
 
 type Key = (Timestamp, u64);
 
+/// Records that found no twin, the last ones of a log.
+#[derive(Debug, Default)]
+struct Passed {
+    counts: FxHashMap<Key, u32>,
+    order: VecDeque<Key>,
+}
+
+impl Passed {
+    fn note(&mut self, key: Key) {
+        *self.counts.entry(key).or_default() += 1;
+        self.order.push_back(key);
+        if self.order.len() > PASSED_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            take_one(&mut self.counts, oldest);
+        }
+    }
+}
+
 /// The state of matching one pair of logs.
 #[derive(Debug, Default)]
 pub struct Twins {
@@ -50,6 +75,9 @@ pub struct Twins {
     err_matched: FxHashMap<Key, u32>,
     /// Records of the main log that may be a query's text, until the err.log has passed them.
     doubtful: VecDeque<(Arc<Scanned>, usize)>,
+    /// Of each log what the other one has passed without a twin.
+    passed_main: Passed,
+    passed_err: Passed,
     main_at: Option<Timestamp>,
     err_at: Option<Timestamp>,
     /// The first stamp of the err.log: what is older it cannot hold.
@@ -120,6 +148,10 @@ impl Twins {
                 self.torn_main = Some((Arc::clone(scanned), index));
                 continue;
             }
+            if take_one(&mut self.passed_err.counts, key(entry)) {
+                fold.withhold(scanned, entry);
+                continue;
+            }
             self.match_main(entry);
             if entry.in_open_query {
                 fold.withhold(scanned, entry);
@@ -155,7 +187,7 @@ impl Twins {
                 continue;
             }
             let key = key(entry);
-            if take_one(&mut self.main, key) {
+            if take_one(&mut self.main, key) || take_one(&mut self.passed_main.counts, key) {
                 self.is_more(scanned, entry);
                 continue;
             }
@@ -231,8 +263,10 @@ impl Twins {
             if waits {
                 break;
             }
-            if let Some((scanned, index)) = self.err.pop_front() {
-                self.count_unless_matched(&scanned, index, fold);
+            if let Some((scanned, index)) = self.err.pop_front()
+                && self.count_unless_matched(&scanned, index, fold)
+            {
+                self.passed_err.note(key(&scanned.scan.entries[index]));
             }
         }
         while let (Some(err_at), Some((scanned, index))) = (self.err_at, self.doubtful.front()) {
@@ -247,7 +281,9 @@ impl Twins {
                 break;
             }
             let key = *key;
-            take_one(&mut self.main, key);
+            if take_one(&mut self.main, key) {
+                self.passed_main.note(key);
+            }
             self.main_order.pop_front();
         }
     }
@@ -265,17 +301,24 @@ impl Twins {
         fold.single(&scanned, entry, covered && waits);
     }
 
-    fn count_unless_matched(&mut self, scanned: &Arc<Scanned>, index: usize, fold: &mut Fold<'_>) {
+    /// Counts a record of the err.log unless the main log has it; whether it has not.
+    fn count_unless_matched(
+        &mut self,
+        scanned: &Arc<Scanned>,
+        index: usize,
+        fold: &mut Fold<'_>,
+    ) -> bool {
         let entry = &scanned.scan.entries[index];
         let key = key(entry);
         if take_one(&mut self.err_matched, key) {
             self.is_more(scanned, entry);
-            return;
+            return false;
         }
         take_one(&mut self.err_waiting, key);
         if self.is_more(scanned, entry) {
             fold.single(scanned, entry, false);
         }
+        true
     }
 }
 

@@ -1,8 +1,7 @@
 //! Colors and other escape sequences of a terminal, which no server writes on purpose into a file.
 
-use super::{Message, Peeled};
-
-const ESCAPE: u8 = 0x1b;
+use super::{Claims, Message, Peeled};
+use crate::record::{ESCAPE, after_escape};
 
 pub(super) fn claims(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"\x1b[").is_some()
@@ -22,25 +21,30 @@ pub(super) fn is_on_most<'l>(lines: impl Iterator<Item = &'l [u8]>, count: usize
     colored * 2 >= count || found * GREP_SHARE >= count.max(1)
 }
 
+/// Whether more of these lines are of a known format without their colors.
+pub(super) fn hides<'l>(lines: impl Iterator<Item = &'l [u8]>, claims: Claims<'_>) -> bool {
+    let (mut colored, mut plain, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+    for line in lines.filter(|line| self::claims(line)) {
+        colored.extend_from_slice(line);
+        colored.push(b'\n');
+        scratch.clear();
+        if let Peeled::Message(message) = peel(line, &mut scratch) {
+            plain.extend_from_slice(message.text);
+            plain.push(b'\n');
+        }
+    }
+    claims(&plain) > claims(&colored)
+}
+
 pub(super) fn peel<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Peeled<'a> {
     let mut rest = line;
     while let Some(at) = memchr::memchr(ESCAPE, rest) {
         out.extend_from_slice(&rest[..at]);
-        rest = after_sequence(&rest[at + 1..]);
+        rest = after_escape(&rest[at + 1..]);
     }
     if rest.len() == line.len() {
         return Peeled::Message(Message::of(line));
     }
     out.extend_from_slice(rest);
     Peeled::Message(Message::of(out))
-}
-
-/// What follows the sequence whose escape byte stood before: `[`, parameters, and a letter.
-fn after_sequence(text: &[u8]) -> &[u8] {
-    let Some(parameters) = text.strip_prefix(b"[") else {
-        return text;
-    };
-    let is_parameter = |byte: &&u8| matches!(byte, b' '..=b'?');
-    let length = parameters.iter().take_while(is_parameter).count();
-    parameters.get(length + 1..).unwrap_or_default()
 }

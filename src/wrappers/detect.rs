@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::json_logger::Roles;
 use super::lines::LineReader;
 use super::stack::{Bare, Place, Sink, Stack};
-use super::{Key, Layer, Spec, WRAPPERS, Wrapper, ansi};
+use super::{Key, Layer, Spec, WRAPPERS, Wrapper, ansi, indent};
 use crate::record::{BOM, Lines, split_lines};
 
 /// How deep wrappers may stand in each other.
@@ -199,8 +199,12 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
         } else {
             found.only(&layer, depth + 1, claims)
         };
-        // A head may be one with its colors, and its level is not.
-        let is_plainer = || spec.wrapper == Wrapper::Ansi && ansi::is_on_most(lines(), count);
+        // A head may be one with its colors, and its level is not; formats claim indented heads, too.
+        let is_plainer = || match spec.wrapper {
+            Wrapper::Ansi => ansi::is_on_most(lines(), count) || ansi::hides(lines(), claims),
+            Wrapper::Indent => layer.indent > 0,
+            _ => false,
+        };
         if claimed > best.claimed || claimed > 0 && is_plainer() {
             best = Best {
                 claimed,
@@ -215,16 +219,18 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
 impl Layer {
     /// A wrapper as these lines have it; `None` if they do not tell how it is to be read.
     pub fn of<'a>(spec: &Spec, lines: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
-        let roles = if spec.wrapper == Wrapper::JsonLogger {
+        let (mut roles, mut indent) = (None, 0);
+        if spec.wrapper == Wrapper::JsonLogger {
             let objects = lines.filter(|line| line.starts_with(b"{"));
-            Some(Arc::new(Roles::of(objects)?))
-        } else {
-            None
-        };
+            roles = Some(Arc::new(Roles::of(objects)?));
+        } else if spec.wrapper == Wrapper::Indent {
+            indent = indent::shared(lines);
+        }
         Some(Self {
             wrapper: spec.wrapper,
             key: None,
             roles,
+            indent,
         })
     }
 }
@@ -260,6 +266,7 @@ impl Samples {
                 wrapper: split,
                 key: Some(key),
                 roles: None,
+                indent: 0,
             };
             logs.extend(inner.logs.into_iter().map(|log| log.within(prefix, &layer)));
         }

@@ -15,6 +15,7 @@ mod demux;
 mod detect;
 mod export;
 mod grep;
+mod indent;
 mod journal;
 mod json_logger;
 mod kubectl;
@@ -68,6 +69,8 @@ pub enum Wrapper {
     Client,
     /// A column with the time before the line, as dashboards have it.
     Table,
+    /// The same blanks before every line.
+    Indent,
 }
 
 /// What is registered of a wrapper.
@@ -193,6 +196,14 @@ pub const WRAPPERS: &[Spec] = &[
         is_excerpt: true,
         claims: table::claims,
     },
+    Spec {
+        wrapper: Wrapper::Indent,
+        name: "indent",
+        is_split: false,
+        share: 1,
+        is_excerpt: false,
+        claims: indent::claims,
+    },
 ];
 
 impl Wrapper {
@@ -211,6 +222,8 @@ pub struct Layer {
     pub key: Option<Key<Vec<u8>>>,
     /// What the keys of a JSON logger mean.
     roles: Option<Arc<Roles>>,
+    /// How many blanks are before every line.
+    indent: usize,
 }
 
 /// What tells logs in one wrapper apart.

@@ -2,9 +2,10 @@
 
 use super::json_logger::{Clock, peel as peel_json};
 use super::{
-    Key, Layer, Message, Peeled, Wrapper, ansi, client, compose, container, grep, journal, kubectl,
-    stamp, syslog, table,
+    Key, Layer, Message, Peeled, Wrapper, ansi, client, compose, container, grep, indent, journal,
+    kubectl, stamp, syslog, table,
 };
+use crate::record::ESCAPE;
 use crate::time::Timestamp;
 
 /// A line of the file.
@@ -102,7 +103,7 @@ impl Stack {
     /// Takes the next line, without its end.
     pub(super) fn push(&mut self, line: &[u8], at: Place, out: &mut impl Sink) {
         // A colored line, and what parts groups, have to be looked at.
-        let is_other = line.first() == Some(&0x1b) || line == b"--";
+        let is_other = line.first() == Some(&ESCAPE) || line == b"--";
         if !is_other && !line.starts_with(&self.prefix) {
             return;
         }
@@ -242,6 +243,7 @@ fn peel<'a>(
         Wrapper::GrepNumber => grep::peel_number(line),
         Wrapper::Client => client::peel(line, scratch),
         Wrapper::Table => table::peel(line, scratch),
+        Wrapper::Indent => indent::peel(line, layer.indent),
         Wrapper::JsonLogger => match &layer.roles {
             Some(roles) => peel_json(roles, clock, line, scratch),
             None => Peeled::Message(Message::of(line)),

@@ -39,6 +39,40 @@ fn a_folder_given_alone_names_the_node_as_the_one_above_it_does() {
 }
 
 #[test]
+fn a_file_given_alone_is_of_the_node_that_its_folder_is_called_after() {
+    let folder = Folder::with("keeper-2/logs/clickhouse-keeper.log", log());
+    folder.put("keeper-2/logs/ch1.log", log());
+    for (file, node) in [("clickhouse-keeper.log", "keeper-2"), ("ch1.log", "ch1")] {
+        let file = format!("keeper-2/logs/{file}");
+        assert_eq!(nodes(&folder, &file), [node]);
+    }
+    // Several of one folder, as a shell gives them, and of two.
+    folder.put("keeper-2/logs/clickhouse-keeper.err.log", log());
+    folder.put("keeper-3/clickhouse-keeper.log", log());
+    let path = |name: &str| folder.path().join(name).into_os_string();
+    let of = |files: [&str; 2]| {
+        let [first, second] = files.map(path);
+        let arguments = ["analyze".into(), first, second];
+        let format = ["--format", "json", "--fail-on", "never"].map(Into::into);
+        let report = casdiag(&[&arguments[..], &format].concat()).report();
+        let nodes = report.nodes.into_iter().map(|node| node.id);
+        nodes.collect::<Vec<String>>()
+    };
+    let log = "keeper-2/logs/clickhouse-keeper.log";
+    assert_eq!(
+        of([log, "keeper-2/logs/clickhouse-keeper.err.log"]),
+        ["keeper-2"]
+    );
+    assert_eq!(
+        of([log, "keeper-3/clickhouse-keeper.log"]),
+        ["keeper-2", "keeper-3"]
+    );
+    // What says where files are kept names none.
+    folder.put("case-7/clickhouse-server.log", self::log());
+    assert_eq!(nodes(&folder, "case-7/clickhouse-server.log"), [""; 0]);
+}
+
+#[test]
 fn a_folder_whose_name_begins_like_what_is_collected_may_be_a_node() {
     for name in ["master1", "support1", "test-ch1", "ünode"] {
         let folder = Folder::with(&format!("{name}/clickhouse-server.log"), log());

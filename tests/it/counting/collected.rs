@@ -4,15 +4,19 @@
 use casdiag::report::model::Report;
 
 use crate::counting::refused;
-use crate::product::{self, Folder, count, total};
+use crate::product::{self, Folder, count, record, total};
 
 const LOG: &str = "n1/clickhouse-server.log";
 
+/// A time of day by its seconds and microseconds.
+fn clock(second: u32, micros: u32) -> String {
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{hour:02}:{minute:02}:{:02}.{micros:06}", second % 60)
+}
+
 /// A refusal so many seconds and microseconds after midnight.
 fn refused_at(second: u32, micros: u32) -> String {
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    let time = format!("{hour:02}:{minute:02}:{:02}.{micros:06}", second % 60);
-    refused(&time, "n2")
+    refused(&clock(second, micros), "n2")
 }
 
 /// Refusals, one a minute from 10:00 on, by their numbers.
@@ -132,6 +136,65 @@ fn colors_make_no_second_record_of_a_line() {
     }
 }
 
+/// Each line as `rg --color=always Error` prints it.
+fn ripgrepped(text: &str) -> String {
+    text.replace("Error", "\x1b[0m\x1b[1m\x1b[31mError\x1b[0m")
+}
+
+#[test]
+fn colors_on_some_lines_make_no_second_record_of_them() {
+    // Lines of context around the found ones: one in three, and one in 1,500 far behind what tells a format.
+    for (records, found) in [(60, 3), (900, 3), (2_000, 1_500)] {
+        let written = |at: u32| {
+            if at % found == found - 1 {
+                refused_at(36_000 + at, 0)
+            } else {
+                record(&clock(36_000 + at, 0), "Debug", "a", "b")
+            }
+        };
+        let all: Vec<String> = (0..records).map(written).collect();
+        let context = all[1..all.len() - 10].concat();
+        let errors: String = all
+            .iter()
+            .filter(|it| it.contains("<Error>"))
+            .map(String::as_str)
+            .collect();
+        for (mark, text) in [
+            ("grep", grepped(&context)),
+            ("rg", ripgrepped(&context)),
+            (
+                "rg message",
+                context.replace("Source", "\x1b[0m\x1b[31mSource\x1b[0m"),
+            ),
+        ] {
+            for name in ["n1/errors.txt", "n1/errors.log", "n1/context.txt"] {
+                let folder = Folder::with(LOG, all.concat());
+                folder.put(name, &text);
+                let report = assert_view(&folder, name, u64::from(records));
+                assert_eq!(
+                    count(&report, "relink-refused", "n1"),
+                    u64::from(records / found),
+                    "{mark}"
+                );
+                // With a record that the log lacks.
+                folder.put(name, text.clone() + &ripgrepped(&refused_at(50_000, 0)));
+                let report = assert_view(&folder, name, u64::from(records) + 1);
+                assert_eq!(
+                    report.records.by_level["error"],
+                    u64::from(records / found) + 1,
+                    "{mark}"
+                );
+            }
+        }
+        // What was searched is all that is left of the log, beside its err.log.
+        let folder = Folder::with("n1/clickhouse-server.err.log", &errors);
+        folder.put(LOG, ripgrepped(&all.concat()));
+        if found == 3 {
+            assert_eq!(folder.report().records.total, u64::from(records));
+        }
+    }
+}
+
 #[test]
 fn colors_hide_no_level_of_a_file_that_is_alone() {
     let report = Folder::with("red.log", grepped(&refusals(0..400))).report();
@@ -171,6 +234,28 @@ fn what_docker_keeps_of_a_log_is_a_view_of_it_whatever_its_file_is_called() {
     let report = folder.report();
     assert_eq!(count(&report, "relink-refused", "web"), 2);
     assert_eq!(total(&report, "relink-refused"), 8);
+}
+
+#[test]
+fn what_docker_keeps_of_one_container_is_of_one_node_however_often_it_is_here() {
+    let later = |text: &str| docker(text).replace("10:00:00.1", "11:00:00.1");
+    for (first, second, nodes) in [
+        // A copy, and one that was made earlier; the same lines at another time are another container's.
+        (docker(&refusals(0..6)), docker(&refusals(0..6)), &[6][..]),
+        (docker(&refusals(0..4)), docker(&refusals(0..6)), &[6]),
+        (docker(&refusals(0..6)), later(&refusals(0..6)), &[6, 6]),
+        (
+            docker(&refusals(0..6)),
+            docker(&refusals([0, 1, 7])),
+            &[6, 3],
+        ),
+    ] {
+        let folder = Folder::with("a1b2c3-json.log", &first);
+        folder.put("f6e5d4-json.log", &second);
+        let report = folder.report();
+        let counts: Vec<u64> = report.records.by_node.values().copied().collect();
+        assert_eq!(counts, nodes);
+    }
 }
 
 #[test]
@@ -236,6 +321,62 @@ fn what_was_cut_or_taken_twice_counts_once_and_whole_from_its_log_where_the_cloc
 }
 
 #[test]
+fn the_err_log_is_matched_behind_a_clock_that_was_set_back() {
+    let told = |second: u32| {
+        record(
+            &clock(second, 0),
+            "Debug",
+            "a",
+            "A padded message: ".repeat(20).trim(),
+        )
+    };
+    // The clock is set back by an hour. No error was written near it, and of a tiny log there is one in all.
+    for (seconds, errors) in [
+        (2, 1..2),
+        (100, 100..150),
+        (6_000, 6_500..7_000),
+        (6_000, 3_000..9_000),
+    ] {
+        let written = |at: u32| {
+            let second = if at < seconds {
+                40_000 + at
+            } else {
+                36_400 + at
+            };
+            if errors.contains(&at) || at == 2 * seconds - 1 {
+                refused_at(second, at)
+            } else {
+                told(second)
+            }
+        };
+        let all: Vec<String> = (0..2 * seconds).map(written).collect();
+        let (before, behind) = all.split_at(seconds as usize);
+        let err: String = all
+            .iter()
+            .filter(|it| it.contains("<Error>"))
+            .map(String::as_str)
+            .collect();
+        for is_rotated in [false, true] {
+            let folder = Folder::with("n1/clickhouse-server.err.log", &err);
+            if is_rotated {
+                folder.put(&format!("{LOG}.0"), before.concat());
+                folder.put(LOG, behind.concat());
+            } else {
+                folder.put(LOG, all.concat());
+            }
+            let report = folder.report();
+            assert_eq!(
+                report.records.total,
+                u64::from(2 * seconds),
+                "{seconds} {is_rotated}"
+            );
+            let refused = err.lines().count() as u64;
+            assert_eq!(count(&report, "relink-refused", "n1"), refused);
+        }
+    }
+}
+
+#[test]
 fn a_record_of_an_excerpt_of_several_logs_that_none_of_them_has_counts_alone() {
     let folder = Folder::with(LOG, refusals(0..3));
     folder.put("n2/clickhouse-server.log", refusals(30..33));
@@ -268,11 +409,7 @@ fn a_note_in_which_no_record_begins_names_no_node() {
     let lines = shown.split_inclusive('\n');
     let indented: String = lines.flat_map(|line| ["  ", line]).collect();
     let note = format!("Seen on n1:\n\n{indented}\nand nothing else.\n");
-    for (name, lines) in [
-        ("README", &note),
-        ("indent2.txt", &indented),
-        ("notes/notes.log", &note),
-    ] {
+    for (name, lines) in [("README", &note), ("notes/notes.log", &note)] {
         let folder = Folder::with("server.log", refused("10:00:00.000000", "n2"));
         folder.put(name, lines);
         let report = folder.report();
@@ -288,4 +425,46 @@ fn a_note_in_which_no_record_begins_names_no_node() {
         );
         assert!(report.complete);
     }
+}
+
+/// Each line of a text behind some blanks, but for empty ones.
+fn indented(text: &str, blanks: &str) -> String {
+    let line = |line: &str| match line {
+        "" => "\n".to_owned(),
+        line => format!("{blanks}{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn a_log_whose_lines_are_all_indented_is_read_without_that() {
+    let traced = |it: u32| refusals([it]) + "0. DB::f() @ 0x1\n\n  1. main @ 0x2\n";
+    let log: String = (0..400).map(traced).collect();
+    for blanks in [" ", "    ", "\t"] {
+        let folder = Folder::with("n1.log", indented(&log, blanks));
+        let report = folder.report();
+        assert_eq!(count(&report, "relink-refused", "n1"), 400);
+        assert_eq!(report.records.continuation_lines, 1_200);
+        let input = product::input(&report, "n1.log");
+        assert_eq!(input.wrapper.as_deref(), Some("indent"));
+        assert!(product::problems(input).is_empty());
+        let run = product::analyze(folder.path(), &["--fail-on", "never"]);
+        assert_eq!(run.code, Some(0));
+        // Beside the log itself it is one of its excerpts; compose and colors may be within.
+        for text in [
+            refusals([1, 2]),
+            grepped(&refusals([1, 2])),
+            docker(&refusals([1, 2])),
+        ] {
+            let folder = Folder::with(LOG, &log);
+            folder.put("pasted.txt", indented(&text, blanks));
+            assert_view(&folder, "pasted.txt", 400);
+        }
+    }
+    // Of lines that are not indented alike nobody knows which are a log's.
+    let note = indented(&refusals([1, 2]), "  ") + "and that is all\n";
+    let folder = Folder::with("n1.log", note);
+    let run = product::analyze(folder.path(), &["--fail-on", "never"]);
+    assert_eq!(run.code, Some(3));
+    assert!(run.out.contains("records of clickhouse"), "{}", run.out);
 }

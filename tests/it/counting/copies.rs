@@ -40,6 +40,48 @@ fn what_was_set_aside_or_downloaded_twice_counts_once() {
 }
 
 #[test]
+fn a_copy_beside_its_log_is_no_node_however_it_is_called() {
+    let log = three();
+    let first = refused("10:00:00.000000", "n2");
+    for copy in [
+        "-copy",
+        "_copy",
+        " copy",
+        " copy 2",
+        " (copy)",
+        " - Copy",
+        " - Copy (2)",
+        " (1)",
+    ] {
+        // The node's own name, a word, and what a server writes; whole, and as it was when less was in it.
+        for name in ["n1", "web", "n1/clickhouse-server"] {
+            for copied in [&log, &first] {
+                let folder = Folder::with(&format!("{name}.log"), &log);
+                folder.put("n2.log", refused("11:00:00.000000", "n1"));
+                let copy = format!("{name}{copy}.log");
+                folder.put(&copy, copied);
+                let report = folder.report();
+                assert_eq!(report.records.total, 4, "{copy}");
+                assert_eq!(report.records.by_node.len(), 2, "{copy}");
+                let copy = product::input(&report, &copy);
+                assert_eq!(product::problems(copy), [("duplicate-piece", None)]);
+            }
+        }
+    }
+    // The log was emptied since, and goes on.
+    let folder = Folder::with("n1.log", &first);
+    folder.put("n1-copy.log", &log);
+    folder.put("Copy of n1.log", first + &refused("10:05:00.000000", "n2"));
+    let report = folder.report();
+    assert_eq!(report.records.by_node.len(), 1);
+    assert_eq!(report.records.by_node["n1"], 4);
+    // What is called like a copy and holds other records is a log of its own.
+    let folder = Folder::with("n1.log", &log);
+    folder.put("n1-copy.log", refused("11:00:00.000000", "n2"));
+    assert_eq!(folder.report().records.by_node["n1-copy"], 1);
+}
+
+#[test]
 fn dated_pieces_are_pieces_of_their_log() {
     let at = |time: &str| refused(time, "n2");
     let folder = Folder::with("n1/clickhouse-server.log", at("10:02:00.000000"));

@@ -8,6 +8,7 @@ mod generated;
 mod once;
 mod positions;
 mod quoted;
+mod several;
 mod timeline;
 
 use std::collections::BTreeMap;
