@@ -200,10 +200,10 @@ fn best(sample: &[u8], depth: usize, claims: Claims<'_>) -> Best {
             found.only(&layer, depth + 1, claims)
         };
         // A head may be one with its colors, and its level is not; formats claim indented heads, too.
-        let is_plainer = || match spec.wrapper {
-            Wrapper::Ansi => ansi::is_on_most(lines(), count) || ansi::hides(lines(), claims),
-            Wrapper::Indent => layer.indent > 0,
-            _ => false,
+        let is_colored = || ansi::is_on_most(lines(), count) || ansi::hides(lines(), claims);
+        let is_plainer = || {
+            spec.wrapper == Wrapper::Ansi && is_colored()
+                || spec.wrapper == Wrapper::Indent && layer.indent > 0
         };
         if claimed > best.claimed || claimed > 0 && is_plainer() {
             best = Best {

@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn a_text_without_declarations_has_one_part() {
         let text = "# é\n".repeat(BYTES_MIN);
-        assert_eq!(ranges(&text), [0..text.len()]);
+        let whole = 0..text.len();
+        assert_eq!(ranges(&text), std::slice::from_ref(&whole));
         assert!(read(&text).unwrap().rule.is_empty());
     }
 }

@@ -192,10 +192,8 @@ fn an_excerpt_that_names_its_files_says_whose_a_record_is_that_no_log_has() {
         }
         // The numbers of lines say nothing.
         let folder = two_nodes();
-        folder.put(
-            "errors.txt",
-            behind("7:", &(refusals(0..1 + padded) + &foreign)),
-        );
+        let count = 1 + padded;
+        folder.put("errors.txt", behind("7:", &(refusals(0..count) + &foreign)));
         folder.put("x.txt", refusals(0..3) + &foreign);
         assert_eq!(by_node(&folder.report()), [("n1", 11), ("n2", 10)]);
     }
