@@ -10,7 +10,6 @@ mod distinct;
 mod format;
 mod ignore;
 mod origin;
-mod parts;
 mod plain;
 mod refer;
 mod row;
@@ -90,7 +89,7 @@ struct Loader<'t> {
 
 impl<'t> Loader<'t> {
     fn take(&mut self, origin: Origin<'t>) -> Result<(), LoadError> {
-        let read = parts::read(origin.text).map_err(|error| {
+        let read: File = toml::from_str(origin.text).map_err(|error| {
             misread(origin, error.span().unwrap_or(0..0), error.message().trim())
         })?;
         check_distinct(&read, origin)?;

@@ -79,28 +79,6 @@ pub struct File {
     pub environment: Option<EnvironmentDecl>,
 }
 
-impl File {
-    /// The declarations of two parts of a file, in their order; nothing if both have what a file has once.
-    pub(super) fn joined(mut self, other: Self) -> Option<Self> {
-        if self.environment.is_some() && other.environment.is_some() {
-            return None;
-        }
-        self.code.extend(other.code);
-        self.format.extend(other.format);
-        self.signal.extend(other.signal);
-        self.rule.extend(other.rule);
-        self.balance.extend(other.balance);
-        self.clock.extend(other.clock);
-        self.awaited.extend(other.awaited);
-        self.strip.extend(other.strip);
-        self.failure.extend(other.failure);
-        self.step.extend(other.step);
-        self.ignore.extend(other.ignore);
-        self.environment = self.environment.or(other.environment);
-        Some(self)
-    }
-}
-
 /// A code.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
