@@ -83,7 +83,7 @@ fn what_would_be_taken_silently_is_an_error_with_its_place() {
             "5 | code = 7",
         ),
         (
-            "[[clock]]\nwhat = \"w\"\nfirst = \"fetch-request\"\nthen = \"part-sent\"\nkey = []\npeer = \"source\"\n"
+            "[[clock]]\nwhat = \"w\"\nfirst = \"queue-entry-begun\"\nthen = \"part-sent\"\nkey = []\npeer = \"source\"\n"
                 .to_owned(),
             ":5:7: no field says which records are a pair",
             "5 | key = []",
