@@ -58,15 +58,10 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
                 .as_ref()
                 .is_some_and(|context| base.signals.signals()[context.signal].id == *id)
         });
-        let is_environment = base
-            .declared
-            .environment
-            .as_ref()
-            .is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id);
-        if !used && !is_context && !is_environment && !signal.benign && signal.mark.is_none() {
+        if !used && !is_context && !is_read(base, id) && !signal.benign && signal.mark.is_none() {
             fault(
                 id,
-                "is read by no rule, balance, strip, context or the environment, is not marked and not benign"
+                "is read by no rule, balance, strip, context, arrival or the environment, is not marked and not benign"
                     .to_owned(),
             );
         }
@@ -78,6 +73,18 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
         lint_failure(base, failure, &mut fault);
     }
     faults
+}
+
+/// Whether a signal tells of arrivals, or of the environment.
+fn is_read(base: &RuleBase, id: &str) -> bool {
+    let rules = base.declared.rule.iter();
+    let mut arrivals = rules.flat_map(|it| it.arrivals.values());
+    let is_arrival = arrivals.any(|it| {
+        let mut said = it.came.iter().chain(&it.lost).chain([&it.failed]);
+        said.any(|signal| signal.get_ref() == id)
+    });
+    let environment = base.declared.environment.as_ref();
+    is_arrival || environment.is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id)
 }
 
 /// Lists the faults of a kind of failing test.

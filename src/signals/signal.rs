@@ -155,6 +155,8 @@ pub struct Context {
     pub direction: Direction,
     /// How far away at most, in microseconds.
     pub span: i64,
+    /// The signals of the records that end what the other one began.
+    pub ends: Vec<u16>,
     /// From the other signal's field to this one's.
     pub take: Vec<(usize, usize)>,
 }

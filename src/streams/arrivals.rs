@@ -3,7 +3,7 @@
 use super::awaited::table_of;
 use super::{FoldRules, Scanned};
 use crate::scan::Entry;
-use crate::signals::tally::{Evidence, NodeTally};
+use crate::signals::tally::{Arrives, Evidence, NodeTally};
 
 /// Adds an occurrence with these values to what its node says of parts that did not come, if it names one or should.
 pub(super) fn note(
@@ -20,10 +20,11 @@ pub(super) fn note(
         let part = values[arrival.field];
         let table = table_of(scanned, entry);
         let arrivals = tally.arrivals.entry(arrival.arrival).or_default();
-        if arrival.fails {
-            arrivals.fails(table, part, time, rules.subjects_max);
-        } else if !part.is_empty() {
-            arrivals.comes(table, part, time, &evidence);
+        match arrival.says {
+            Arrives::Fails => arrivals.fails(table, part, time, rules.subjects_max),
+            _ if part.is_empty() => {}
+            Arrives::Comes => arrivals.comes(table, part, time, &evidence),
+            Arrives::Leaves => arrivals.leaves(table, part, time),
         }
     }
 }

@@ -44,10 +44,21 @@ impl Taken {
 /// The stamp and the fields of an occurrence that others take from.
 type Remembered = (Timestamp, Taken);
 
+/// What others take from a signal.
+struct Taking {
+    /// Whether any takes from it before, and after.
+    before: bool,
+    after: bool,
+    /// Which fields, each once.
+    fields: Vec<usize>,
+    /// The signals whose occurrences it ends.
+    ends: Vec<u16>,
+}
+
 /// What is remembered while one log streams through.
 pub(super) struct Contexts {
-    /// By signal: whether others take from it before, and after, and which fields, each once.
-    sources: Vec<(bool, bool, Vec<usize>)>,
+    /// By signal.
+    sources: Vec<Taking>,
     /// The last occurrence of each source on each thread.
     before: FxHashMap<(u16, u64), Remembered>,
     /// Occurrences that wait for a source that follows on their thread.
@@ -83,34 +94,24 @@ impl Waiting {
 
 impl Contexts {
     pub(super) fn new(signals: &SignalSet) -> Self {
-        let takes = |source: usize, direction| {
-            let contexts = signals
-                .signals()
-                .iter()
-                .filter_map(|signal| signal.context.as_ref());
-            contexts
-                .into_iter()
-                .any(|context| context.signal == source && context.direction == direction)
+        let contexts = || {
+            let all = signals.signals().iter();
+            all.filter_map(|signal| signal.context.as_ref())
         };
-        let fields = |source: usize| -> Vec<usize> {
-            let contexts = signals
-                .signals()
-                .iter()
-                .filter_map(|signal| signal.context.as_ref());
-            let of_source = contexts.filter(|context| context.signal == source);
-            let fields = of_source.flat_map(|context| context.take.iter().map(|(from, _)| *from));
-            fields.collect::<BTreeSet<_>>().into_iter().collect()
+        let of = |signal: u16| {
+            let from = || contexts().filter(move |it| it.signal == usize::from(signal));
+            let fields = from().flat_map(|context| context.take.iter().map(|(from, _)| *from));
+            let ended = contexts().filter(|it| it.ends.contains(&signal));
+            let ended = ended.filter_map(|it| u16::try_from(it.signal).ok());
+            Taking {
+                before: from().any(|it| it.direction == Direction::Before),
+                after: from().any(|it| it.direction == Direction::After),
+                fields: fields.collect::<BTreeSet<_>>().into_iter().collect(),
+                ends: ended.collect::<BTreeSet<_>>().into_iter().collect(),
+            }
         };
-        let of = |source| {
-            (
-                takes(source, Direction::Before),
-                takes(source, Direction::After),
-                fields(source),
-            )
-        };
-        let sources = (0..signals.signals().len()).map(of).collect();
         Self {
-            sources,
+            sources: (0..).take(signals.signals().len()).map(of).collect(),
             before: FxHashMap::default(),
             after: Vec::new(),
         }
@@ -142,7 +143,7 @@ impl Contexts {
         let Some((context, time)) = context.zip(entry.time) else {
             return;
         };
-        let (_, _, fields) = &self.sources[context.signal];
+        let fields = &self.sources[context.signal].fields;
         let source = u16::try_from(context.signal).unwrap_or(u16::MAX);
         let Some((at, remembered)) = self.before.get(&(source, entry.thread)) else {
             return;
@@ -159,7 +160,7 @@ impl Contexts {
         }
     }
 
-    /// Remembers an occurrence if others take from it; gives back those that waited for it, or waited too long.
+    /// Forgets what an occurrence ends, and remembers it if others take from it; gives back those that waited for it, or waited too long.
     pub(super) fn follow(
         &mut self,
         signals: &SignalSet,
@@ -167,7 +168,15 @@ impl Contexts {
         entry: &Entry,
         values: &[&[u8]],
     ) -> Vec<Waiting> {
-        let (before, after, fields) = &self.sources[usize::from(signal)];
+        let Taking {
+            before,
+            after,
+            fields,
+            ends,
+        } = &self.sources[usize::from(signal)];
+        for ended in ends {
+            self.before.remove(&(*ended, entry.thread));
+        }
         let Some(time) = entry.time.filter(|_| *before || *after) else {
             return Vec::new();
         };

@@ -4,7 +4,7 @@ use toml::Spanned;
 
 use super::origin::{LoadError, Origin};
 use super::signal::field_index;
-use crate::rules::schema::OneOrMany;
+use crate::rules::schema::{OneOrMany, Pair};
 use crate::signals::{FieldKind, Signal};
 
 /// Checks that a field can have each of the values.
@@ -30,7 +30,7 @@ pub(super) fn check_accepted(
 /// Two fields that are compared as numbers: neither may be of a kind that holds none, nor may they be one field.
 pub(super) fn compared(
     signal: &Signal,
-    [low, high]: &[Spanned<String>; 2],
+    Pair([low, high]): &Pair,
     origin: Origin<'_>,
 ) -> Result<(usize, usize), LoadError> {
     let fields = (

@@ -30,7 +30,9 @@ pub(super) fn compile_arrivals(
             let hint = "name the signals of the records that bring one: came = [...]";
             return Err(origin.fault(arrival.failed.span(), message, hint));
         }
-        let watch = ArrivalWatch { failed, came };
+        let lost = arrival.lost.iter().map(side);
+        let lost = lost.collect::<Result<Vec<(u16, usize)>, LoadError>>()?;
+        let watch = ArrivalWatch { failed, came, lost };
         let known = counters.arrivals.iter().position(|it| *it == watch);
         let came = watch.came.iter().map(|(signal, _)| *signal).collect();
         let arrival = known.unwrap_or_else(|| {

@@ -45,7 +45,6 @@ fn wanted(expected: &str) -> &str {
         "a map" => "a table in braces",
         "u16" | "u32" | "u64" | "usize" => "a whole number that is not negative",
         "f64" => "a number",
-        "an array of length 2" => "a list of two in brackets",
         other if is_list(other) => "a list in brackets",
         other if other.starts_with("struct ") => "a table in braces",
         other => other,

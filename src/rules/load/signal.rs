@@ -10,8 +10,8 @@ use crate::parsers::Format;
 use crate::rules::schema::{DerivedDecl, DialectDecl, SignalDecl};
 use crate::search::Literal;
 use crate::signals::{
-    At, Class, Context, Derived, FIELDS_MAX, Field, FieldKind, LoggerPattern, Pattern, Signal,
-    TallyKind, Template,
+    At, Class, Context, Derived, Direction, FIELDS_MAX, Field, FieldKind, LoggerPattern, Pattern,
+    Signal, TallyKind, Template,
 };
 use crate::vocab::Level;
 
@@ -387,8 +387,16 @@ pub(super) fn compile_context(
         take.push((from, signals[at].field(to).unwrap_or_default()));
     }
     let span = duration(origin, &context.within)?;
+    let ends = context.ends.iter();
+    let ends = ends.map(|name| signal_index(signals, name, origin));
+    let ends = ends.collect::<Result<Vec<u16>, LoadError>>()?;
+    if let (Some(name), Direction::After) = (context.ends.first(), context.direction) {
+        let message = "only what comes before a record can have ended before it";
+        return Err(origin.fault(name.span(), message, "leave out ends, or take from before"));
+    }
     Ok(Some(Context {
         signal: other,
+        ends,
         direction: context.direction,
         span,
         take,

@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
 use super::signal::{field_index, nearest};
-use crate::rules::schema::{ConditionDecl, DuringDecl, RuleDecl};
+use crate::rules::schema::{ConditionDecl, DuringDecl, Pair, RuleDecl};
 use crate::rules::stalls::{During, StallTest};
 
 /// Compiles every stall with the bounds of the first condition that asks for it.
@@ -74,7 +74,7 @@ fn compile_during(
         field_index(&counters.signals[usize::from(signal)], name, origin)
     };
     let below = match &given.below {
-        Some([here, there]) => Some((field(at, here)?, field(other, there)?)),
+        Some(Pair([here, there])) => Some((field(at, here)?, field(other, there)?)),
         None => None,
     };
     if let Some((here, there)) = below {

@@ -11,6 +11,9 @@ pub struct ArrivalDecl {
     pub failed: Spanned<String>,
     /// The signals of the records that bring a part, or one that covers it.
     pub came: Vec<Spanned<String>>,
+    /// The signals of the records after which a part that came is to come again: it was lost, or is fetched anew.
+    #[serde(default)]
+    pub lost: Vec<Spanned<String>>,
     /// The field of all of them that names the part.
     pub part: Spanned<String>,
 }

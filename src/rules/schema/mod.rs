@@ -33,7 +33,7 @@ pub use sample::{RuleSampleDecl, SampleDecl, SampleFile, WalSampleDecl};
 pub use signal::{ContextDecl, DerivedDecl, DialectDecl, SignalDecl};
 pub use step::StepDecl;
 pub use strip::{StripDecl, StripRowDecl};
-pub use value::OneOrMany;
+pub use value::{OneOrMany, Pair};
 
 use crate::layout::{ProblemKind, Severity as Harm};
 use crate::vocab::{Confidence, EngineModel, Severity};
@@ -116,7 +116,7 @@ pub struct StallDecl {
     #[serde(default)]
     pub still: Vec<Spanned<String>>,
     /// Two fields of which the first must be the smaller number.
-    pub below: Option<[Spanned<String>; 2]>,
+    pub below: Option<Pair>,
     /// A number that is smaller by one at each repetition.
     pub falls: Option<Spanned<String>>,
     /// The longest pause between two repetitions; `60s` unless said.
@@ -132,7 +132,7 @@ pub struct DuringDecl {
     /// That stall's name.
     pub stall: Spanned<String>,
     /// A field of this stall's signal that must be a smaller number than a field of the other one's.
-    pub below: Option<[Spanned<String>; 2]>,
+    pub below: Option<Pair>,
 }
 
 /// A value of a stall, of a WAL's problem, or of the silence that the rule's condition needs.
@@ -182,7 +182,7 @@ pub struct CountDecl {
     #[serde(default, rename = "where")]
     pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
     /// Two fields of which the first must be the smaller number.
-    pub below: Option<[Spanned<String>; 2]>,
+    pub below: Option<Pair>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.

@@ -136,6 +136,9 @@ pub struct ContextDecl {
     pub direction: Direction,
     /// How far away at most, as `10s` or `500ms`.
     pub within: Spanned<String>,
+    /// The signals of the records that end what the other one began: nothing is taken across one, nor twice over this one's own.
+    #[serde(default)]
+    pub ends: Vec<Spanned<String>>,
     /// From the other signal's field to this one's.
     pub take: BTreeMap<Spanned<String>, String>,
 }

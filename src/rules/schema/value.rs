@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use toml::Spanned;
 
 use super::{CellBounds, CellDecl};
 
@@ -24,6 +25,25 @@ impl OneOrMany {
             Self::One(one) => std::slice::from_ref(one),
             Self::Many(many) => many,
         }
+    }
+}
+
+/// Two names.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<Spanned<String>>")]
+pub struct Pair(pub [Spanned<String>; 2]);
+
+impl TryFrom<Vec<Spanned<String>>> for Pair {
+    type Error = String;
+
+    fn try_from(names: Vec<Spanned<String>>) -> Result<Self, String> {
+        let two = names.try_into().map(Self);
+        two.map_err(|names: Vec<_>| {
+            format!(
+                "two names in brackets are expected, and here are {}",
+                names.len()
+            )
+        })
     }
 }
 

@@ -4,11 +4,18 @@ use std::collections::BTreeMap;
 
 use super::Evidence;
 use super::name::Sought;
-use crate::time::Timestamp;
+use crate::time::{SECOND, Timestamp};
 
 /// How many parts in the range of one that came are looked at that it does not cover: ranges of one partition lie apart or
 /// in each other, so there are none unless a log makes them up.
 const STRANGERS_MAX: usize = 16;
+
+/// How much earlier than one read before it a record may be of: one that is earlier by more was read late, or the clock was set
+/// back.
+const DISORDER: i64 = 10 * SECOND;
+
+/// The level that a server writes for a part that replaces all others in its range.
+const LEVELS_MAX: [u64; 2] = [999_999_999, u32::MAX as u64];
 
 /// A part by what it covers: a table's partition, and its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +36,15 @@ impl Part {
         let hash = |text: &[u8]| Sought::new(text).hash ^ Sought::new(table).hash.rotate_left(32);
         let mut words = name.split(|&byte| byte == b'_');
         let partition = words.next().unwrap_or_default();
-        // Dates before the blocks, as in old versions, leave no sound range.
-        match blocks(words).filter(|[first, last, ..]| first <= last) {
+        let (partition, numbers) = match blocks(words) {
+            // `FIRSTDAY_LASTDAY_FIRST_LAST_LEVEL`, as old versions have it: the partition is the month.
+            Some([day, first, last, level]) if is_day(day) && day > first => {
+                let month = partition.get(..MONTH_BYTES).unwrap_or(partition);
+                (month, Some([first, last, level, 0]))
+            }
+            numbers => (partition, numbers),
+        };
+        match numbers.filter(|[first, last, ..]| first <= last) {
             Some([first, last, level, mutation]) => Self {
                 partition: hash(partition),
                 first,
@@ -48,15 +62,25 @@ impl Part {
         }
     }
 
-    /// Whether all that `other` holds is in this one.
+    /// Whether all that `other` holds is in this one, as the server decides it.
     fn covers(&self, other: &Self) -> bool {
         let is_same = (self.first, self.last) == (other.first, other.last);
-        let is_later = self.mutation >= other.mutation && self.level >= other.level;
+        let is_over = self.level > other.level || LEVELS_MAX.contains(&self.level);
         self.partition == other.partition
             && self.first <= other.first
             && self.last >= other.last
-            && (is_later || !is_same)
+            && self.mutation >= other.mutation
+            && self.level >= other.level
+            && (is_over || is_same)
     }
+}
+
+/// How many digits a month has.
+const MONTH_BYTES: usize = "YYYYMM".len();
+
+/// Whether a number is written like a day: `YYYYMMDD`.
+fn is_day(number: u64) -> bool {
+    (19_700_101..=29_991_231).contains(&number)
 }
 
 /// The first block, the last one, the level, and the mutation, which is 0 where none is named.
@@ -79,9 +103,10 @@ fn number(digits: &[u8]) -> Option<u64> {
 pub struct ArrivalTally {
     /// Those that are still missing, and when that was said last.
     missing: BTreeMap<Part, Timestamp>,
-    /// Those that came, and when.
-    came: BTreeMap<Part, Timestamp>,
-    /// Records that say so and name no part, or one beyond the cap.
+    /// Those that came, when, and in which part.
+    came: BTreeMap<Part, (Timestamp, Part)>,
+    /// Records of which it cannot be told whether the part came: they name none, or one beyond the cap, or it came by a record
+    /// that was read before and has a later stamp.
     pub untold: u64,
     /// The record that brought one last, and when.
     last: Option<(Timestamp, Evidence)>,
@@ -91,8 +116,10 @@ impl ArrivalTally {
     /// A record says that a part did not come; at most `cap` are told apart.
     pub fn fails(&mut self, table: &[u8], name: &[u8], time: Timestamp, cap: usize) {
         let part = Part::new(table, name);
-        let is_known = self.missing.contains_key(&part) || self.came.contains_key(&part);
-        if name.is_empty() || !is_known && self.failed() >= cap {
+        let came = self.came.get(&part).map(|(came, _)| *came);
+        let is_known = came.is_some() || self.missing.contains_key(&part);
+        let is_late = came.is_some_and(|came| came.0 - time.0 > DISORDER);
+        if name.is_empty() || is_late || !is_known && self.failed() >= cap {
             self.untold += 1;
         } else {
             self.miss(part, time);
@@ -100,8 +127,8 @@ impl ArrivalTally {
     }
 
     fn miss(&mut self, part: Part, time: Timestamp) {
-        // Read late: it came since.
-        if self.came.get(&part).is_some_and(|came| *came >= time) {
+        // Said before, and read late.
+        if self.came.get(&part).is_some_and(|(came, _)| *came >= time) {
             return;
         }
         self.came.remove(&part);
@@ -121,43 +148,31 @@ impl ArrivalTally {
             return;
         }
         let part = Part::new(table, name);
-        if self.bring(part, time) && self.last.as_ref().is_none_or(|(last, _)| *last <= time) {
+        let brought = in_range(&self.missing, part, |missing, said| {
+            part.covers(missing) && *said <= time
+        });
+        for one in &brought {
+            self.missing.remove(one);
+            self.came.insert(*one, (time, part));
+        }
+        let is_last = self.last.as_ref().is_none_or(|(last, _)| *last <= time);
+        if !brought.is_empty() && is_last {
             self.last = Some((time, evidence()));
         }
     }
 
-    /// Takes what a part covers out of what is missing; whether it was anything.
-    fn bring(&mut self, part: Part, time: Timestamp) -> bool {
-        let from = Part {
-            last: 0,
-            mutation: 0,
-            level: 0,
-            ..part
-        };
-        let to = Part {
-            first: part.last,
-            last: u64::MAX,
-            mutation: u64::MAX,
-            level: u64::MAX,
-            ..part
-        };
-        let mut strangers = 0;
-        let mut covered = Vec::new();
-        for (missing, said) in self.missing.range(from..=to) {
-            if part.covers(missing) && *said <= time {
-                covered.push(*missing);
-            } else {
-                strangers += 1;
-            }
-            if strangers > STRANGERS_MAX {
-                break;
-            }
+    /// A record says that a part is to come again: those that came in it are missing once more.
+    pub fn leaves(&mut self, table: &[u8], name: &[u8], time: Timestamp) {
+        if self.came.is_empty() {
+            return;
         }
-        for one in &covered {
-            self.missing.remove(one);
-            self.came.insert(*one, time);
+        let part = Part::new(table, name);
+        let left = in_range(&self.came, part, |one, (came, within)| {
+            (*one == part || *within == part) && *came <= time
+        });
+        for one in left {
+            self.miss(one, time);
         }
-        !covered.is_empty()
     }
 
     /// How many different parts did not come at first.
@@ -178,7 +193,7 @@ impl ArrivalTally {
     /// Takes what another log of the same node says.
     pub(super) fn absorb(&mut self, other: Self) {
         for (part, came) in other.came {
-            let waits = self.missing.get(&part).is_some_and(|said| *said > came);
+            let waits = self.missing.get(&part).is_some_and(|said| *said > came.0);
             if !waits {
                 self.missing.remove(&part);
                 let known = self.came.entry(part).or_insert(came);
@@ -192,6 +207,40 @@ impl ArrivalTally {
         let lasts = [self.last.take(), other.last];
         self.last = lasts.into_iter().flatten().max_by_key(|(time, _)| *time);
     }
+}
+
+/// The parts in the range of one that are wanted.
+fn in_range<T>(
+    parts: &BTreeMap<Part, T>,
+    part: Part,
+    is_wanted: impl Fn(&Part, &T) -> bool,
+) -> Vec<Part> {
+    let from = Part {
+        last: 0,
+        mutation: 0,
+        level: 0,
+        ..part
+    };
+    let to = Part {
+        first: part.last,
+        last: u64::MAX,
+        mutation: u64::MAX,
+        level: u64::MAX,
+        ..part
+    };
+    let mut strangers = 0;
+    let mut wanted = Vec::new();
+    for (one, known) in parts.range(from..=to) {
+        if is_wanted(one, known) {
+            wanted.push(*one);
+        } else {
+            strangers += 1;
+        }
+        if strangers > STRANGERS_MAX {
+            break;
+        }
+    }
+    wanted
 }
 
 #[cfg(test)]
@@ -266,6 +315,65 @@ mod tests {
         assert_eq!(tally.missing(), 0, "said before, read late");
         tally.fails(b"a", b"202601_1_1_0", Timestamp(12), 100);
         assert_eq!((tally.failed(), tally.missing()), (1, 1));
+    }
+
+    #[test]
+    fn a_part_covers_another_as_the_server_decides_it() {
+        // `MergeTreePartInfo::contains`: mutation and level of the larger one are no lower, and its level is higher unless it has
+        // the same blocks.
+        for (missing, came, covers) in [
+            ("all_5_5_0", "all_0_9_1", true),
+            ("all_5_5_0_7", "all_0_9_1", false),
+            ("all_5_5_0_7", "all_0_9_1_6", false),
+            ("all_5_5_0_7", "all_0_9_1_7", true),
+            ("all_5_5_0_7", "all_5_5_0_8", true),
+            ("all_5_9_3", "all_0_9_1", false),
+            ("all_5_9_1", "all_0_9_1", false),
+            ("all_5_9_3", "all_0_9_999999999", true),
+            ("20170101_20170131_1_5_2", "20170101_20170131_1_9_3", true),
+            ("20170101_20170131_1_5_2", "20170115_20170128_1_9_3", true),
+            ("20170101_20170131_1_5_2", "20170201_20170228_1_9_3", false),
+            ("20170101_20170131_1_5_2", "20170101_20170131_2_9_3", false),
+            // Partitions by day.
+            ("20170101_1_5_2", "20170101_0_9_3", true),
+            ("20170101_1_5_2_8", "20170101_0_9_3_8", true),
+            ("20170101_1_5_2", "20170102_0_9_3", false),
+        ] {
+            let mut tally = tally(&[missing]);
+            come(&mut tally, came, 20);
+            assert_eq!(tally.missing() == 0, covers, "{missing} {came}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_to_come_again_is_missing_until_it_does() {
+        let mut tally = tally(&["all_1_1_0", "all_2_2_0", "all_7_7_0"]);
+        come(&mut tally, "all_0_5_1", 20);
+        come(&mut tally, "all_7_7_0", 21);
+        let leaves = |tally: &mut ArrivalTally, part: &str, at: i64| {
+            tally.leaves(b"a", part.as_bytes(), Timestamp(at));
+        };
+        // Begun before it came, of another table, and one that covers it and is yet to come.
+        leaves(&mut tally, "all_7_7_0", 20);
+        tally.leaves(b"b", b"all_7_7_0", Timestamp(30));
+        leaves(&mut tally, "all_0_9_2", 30);
+        assert_eq!(tally.missing(), 0);
+        leaves(&mut tally, "all_7_7_0", 30);
+        assert_eq!(tally.missing(), 1);
+        leaves(&mut tally, "all_0_5_1", 30);
+        assert_eq!((tally.failed(), tally.missing()), (3, 3));
+        come(&mut tally, "all_0_9_2", 31);
+        assert_eq!((tally.failed(), tally.missing()), (3, 0));
+    }
+
+    #[test]
+    fn what_fails_by_an_earlier_clock_is_untold() {
+        let mut tally = tally(&["all_1_1_0"]);
+        come(&mut tally, "all_1_1_0", 40 * SECOND);
+        tally.fails(b"a", b"all_1_1_0", Timestamp(31 * SECOND), 100);
+        assert_eq!((tally.missing(), tally.untold), (0, 0), "in disorder");
+        tally.fails(b"a", b"all_1_1_0", Timestamp(29 * SECOND), 100);
+        assert_eq!((tally.missing(), tally.untold), (0, 1));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use signal::{
     Around, EVIDENCE_BYTES, EVIDENCE_MAX, Evidence, MARKS_MAX, SignalTally, Tally, Unplaced, Values,
 };
 pub use stall::{Stall, StallTally, StallWatch, is_below};
-pub use uses::{ArrivalUse, ArrivalWatch, Uses};
+pub use uses::{ArrivalUse, ArrivalWatch, Arrives, Uses};
 pub use watch::{WATCHED_PARTS_MAX, Watch, WatchTally};
 
 use super::Signal;

@@ -27,8 +27,19 @@ pub struct ArrivalUse {
     pub arrival: usize,
     /// The field that names the part.
     pub field: usize,
-    /// Whether they say that it did not come; otherwise they bring it.
-    pub fails: bool,
+    /// What they say of it.
+    pub says: Arrives,
+}
+
+/// What a record says of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrives {
+    /// It did not come.
+    Fails,
+    /// It came.
+    Comes,
+    /// It came, and is to come again.
+    Leaves,
 }
 
 /// Parts that did not come at first, as a rule asks for them.
@@ -38,6 +49,8 @@ pub struct ArrivalWatch {
     pub failed: (u16, usize),
     /// The same of the records that bring one.
     pub came: Vec<(u16, usize)>,
+    /// The same of the records after which one is to come again.
+    pub lost: Vec<(u16, usize)>,
 }
 
 impl Uses {
@@ -74,17 +87,17 @@ impl Uses {
             uses[usize::from(side.signal)].awaited.push(at);
         }
         for (arrival, watch) in arrivals.iter().enumerate() {
-            let came = watch
-                .came
-                .iter()
-                .map(|&(signal, field)| (signal, field, false));
-            let failed = (watch.failed.0, watch.failed.1, true);
-            for (signal, field, fails) in came.chain([failed]) {
+            let mut uses_of = |(signal, field): (u16, usize), says| {
                 uses[usize::from(signal)].arrivals.push(ArrivalUse {
                     arrival,
                     field,
-                    fails,
+                    says,
                 });
+            };
+            let came = watch.came.iter().map(|it| (*it, Arrives::Comes));
+            let lost = watch.lost.iter().map(|it| (*it, Arrives::Leaves));
+            for (side, says) in came.chain(lost).chain([(watch.failed, Arrives::Fails)]) {
+                uses_of(side, says);
             }
         }
         uses

@@ -79,8 +79,15 @@ fn fields_that_cannot_be_compared_are_refused_where_they_stand() {
             r#"["at", "peer"]"#,
             "the field \"peer\" of mine is no number",
         ),
-        (r#"["at"]"#, "expected a list of two in brackets"),
-        (r#""at < size""#, "expected a list of two in brackets"),
+        (
+            r#"["at"]"#,
+            "two names in brackets are expected, and here are 1",
+        ),
+        (
+            r#"["at", "size", "word"]"#,
+            "two names in brackets are expected, and here are 3",
+        ),
+        (r#""at < size""#, "expected a list in brackets"),
     ];
     let cases: Vec<_> = cases.map(|(fields, says)| (with(fields), 10, says)).into();
     refused(&cases);

@@ -84,3 +84,59 @@ fn a_try_that_finds_every_part_at_hand_is_no_divergence() {
     let log = refused("202602_1_1_0") + &found(1).repeat(5);
     assert!(findings(&report(&log), "diverged-replicas").is_empty());
 }
+
+#[test]
+fn failures_after_a_clock_was_set_back_are_not_healed_by_what_came_before() {
+    let came = fetched("10:00:40.000000", "202602_1_1_0");
+    let log = refused("202602_1_1_0") + &came + &refused("202602_1_1_0");
+    let title = &storm(&report(&log)).title.clone();
+    let untold = "; of 12 failures it is not observable whether the part came";
+    assert!(title.ends_with(untold), "{title}");
+}
+
+#[test]
+fn a_failure_is_not_of_a_fetch_that_had_ended_on_its_thread() {
+    let failures: String = refused("202602_1_1_0")
+        .split_inclusive('\n')
+        .filter(|line| line.contains("<Error>"))
+        .collect();
+    let ask = "Fetching part 202602_1_1_0 from /clickhouse/tables/orders/replicas/n1";
+    let log = record("09:59:50.000000", "Debug", STORAGE, ask)
+        + &fetched("09:59:51.000000", "202602_1_1_0")
+        + &failures
+        + &fetched("10:00:40.000000", "202602_1_1_0");
+    let report = report(&log);
+    let storm = storm(&report);
+    let untold = "of 12 failures it is not observable whether the part came";
+    assert!(storm.title.ends_with(untold), "{}", storm.title);
+    assert!(storm.accused.is_empty(), "{:?}", storm.accused);
+}
+
+#[test]
+fn only_a_start_of_the_service_while_servers_try_to_reach_it_ends_an_outage() {
+    let lost = "Code: 210, e.displayText() = DB::NetException: Connection reset by peer, while reading from socket (127.77.0.1:29303), e.what() = DB::NetException, Stack trace:";
+    let tries = "void DB::ReplicatedMergeTreeRestartingThread::run(): Code: 999, e.displayText() = Coordination::Exception: All connection tries failed while connecting to ZooKeeper. Addresses: 127.77.0.1:29303";
+    for (start, is_cause) in [("10:00:20", true), ("10:02:20", false)] {
+        let folder = Folder::with(
+            "n1/clickhouse-server.err.log",
+            record(
+                "10:00:00.100000",
+                "Error",
+                "void Coordination::ZooKeeper::receiveThread()",
+                lost,
+            ) + &record(
+                "10:00:05.100000",
+                "Error",
+                "shop.orders (ReplicatedMergeTreeRestartingThread)",
+                tries,
+            ),
+        );
+        let start = format!(
+            "2026-09-01 {start},578 [myid:] - INFO  [main:ZooKeeperServerMain@123] - Starting server\n"
+        );
+        folder.put("zk/zookeeper.log", start.repeat(2));
+        let report = folder.report();
+        let title = &findings(&report, "coordination-lost")[0].title;
+        assert_eq!(title.contains("because it was down"), is_cause, "{title}");
+    }
+}

@@ -22,6 +22,51 @@ fn every_peer_that_a_record_names_is_accused_once_a_record() {
     assert!(text.contains("(sh3:9440"), "{text}");
 }
 
+/// One try: its code and what was wrong, between the text that is about all of them.
+fn unreached(tries: &[&str]) -> String {
+    let head = UNREACHED.split_once("Code: 209").unwrap().0;
+    format!(
+        "{head}{}\n\n. (ALL_CONNECTION_TRIES_FAILED)\n",
+        tries.join("\n")
+    )
+}
+
+#[test]
+fn peers_are_named_in_every_spelling_of_their_address() {
+    for (tries, peers) in [
+        (
+            &[
+                "Code: 210. DB::NetException: Connection refused ([2001:db8::1]:9000). (NETWORK_ERROR)",
+                "Code: 210. DB::NetException: Connection refused (2001:db8::2:9000). (NETWORK_ERROR)",
+            ][..],
+            &["2001:db8::1", "2001:db8::2"][..],
+        ),
+        (
+            &[
+                "Code: 210. DB::NetException: Net Exception: No route to host (r1:9000). (NETWORK_ERROR)",
+                "Code: 209. DB::NetException: Timeout exceeded while connecting to socket (r2:9000, connection timeout 1000 ms). (SOCKET_TIMEOUT)",
+                "Code: 32. DB::Exception: Attempt to read after eof: while receiving packet from r3:9000: While executing Remote. (ATTEMPT_TO_READ_AFTER_EOF)",
+                "Code: 209. DB::NetException: Timeout exceeded while reading from socket (peer: 10.0.0.3:9000, local: 10.0.0.9:4711, 3000 ms). (SOCKET_TIMEOUT)",
+            ],
+            &["10.0.0.3", "r1", "r2", "r3"],
+        ),
+        // Whose socket that was is not told.
+        (
+            &[
+                "Code: 210. DB::NetException: Connection refused (r1:9000). (NETWORK_ERROR)",
+                "Code: 210. DB::NetException: I/O error: Broken pipe, while writing to socket (192.0.2.62:9440). (NETWORK_ERROR)",
+            ],
+            &["r1"],
+        ),
+    ] {
+        let report = Folder::with("q1/clickhouse-server.err.log", unreached(tries)).report();
+        let finding = findings(&report, "shard-unreachable")[0];
+        let mut accused: Vec<&str> = finding.accused.iter().map(String::as_str).collect();
+        accused.sort_unstable();
+        assert_eq!(accused, peers);
+    }
+}
+
 #[test]
 fn a_crash_is_told_by_its_signal_and_its_frames() {
     let folder = repository("tests/cases/logs/h05-fatal-sig11-basedaemon-2021/input");
