@@ -3,7 +3,7 @@
 //! Values are exact. What a terminal or a runner might obey is written with JSON's own escapes, so the file may be
 //! printed as it is.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
@@ -19,9 +19,14 @@ pub fn write(report: &Report, _style: &Style, out: &mut dyn Write) -> io::Result
 
 /// Writes any value as this file writes a report.
 pub fn write_inert(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(&mut *out, Inert(PrettyFormatter::new()));
-    value.serialize(&mut serializer)?;
-    out.write_all(b"\n")
+    // Every blank of an indentation is a write of its own.
+    let mut out = BufWriter::new(out);
+    value.serialize(&mut Serializer::with_formatter(
+        &mut out,
+        Inert(PrettyFormatter::new()),
+    ))?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// A text as a string of JSON, in one line.
@@ -104,6 +109,11 @@ impl Formatter for Inert {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        // Nearly every text is printable ASCII without a runner's command.
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'#';
+        if fragment.bytes().all(is_plain) {
+            return out.write_all(fragment.as_bytes());
+        }
         let mut written = 0;
         for (at, c) in fragment.char_indices() {
             let rest = fragment.get(at..).unwrap_or_default();

@@ -2,27 +2,34 @@
 
 use std::ops::Range;
 
-/// The files of a base, and which of them each signal and rule is declared in.
+/// The pieces of a base's files, and which of them each signal and rule is declared in.
 #[derive(Debug, Default)]
 pub struct Places {
-    pub(super) files: Vec<Lines>,
+    pub(super) pieces: Vec<Lines>,
     pub(super) signals: Vec<usize>,
     pub(super) rules: Vec<usize>,
 }
 
-/// A rules file's name, and where its lines end.
+/// The name of a piece's file, how many lines stand before it there, and where its own lines end.
 #[derive(Debug)]
 pub(super) struct Lines {
     name: String,
+    before: usize,
     ends: Vec<usize>,
 }
 
 impl Lines {
-    pub(super) fn new(name: &str, text: &str) -> Self {
+    pub(super) fn new(name: &str, before: usize, text: &str) -> Self {
         Self {
             name: name.to_owned(),
+            before,
             ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect(),
         }
+    }
+
+    /// How many they are.
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
     }
 }
 
@@ -37,10 +44,10 @@ impl Places {
         self.place(self.rules.get(rule), span)
     }
 
-    fn place(&self, file: Option<&usize>, span: &Range<usize>) -> String {
-        let lines = file.and_then(|&file| self.files.get(file));
+    fn place(&self, piece: Option<&usize>, span: &Range<usize>) -> String {
+        let lines = piece.and_then(|&piece| self.pieces.get(piece));
         lines.map_or_else(String::new, |lines| {
-            let before = lines.ends.partition_point(|&end| end < span.start);
+            let before = lines.before + lines.ends.partition_point(|&end| end < span.start);
             format!("{}:{}", lines.name, before + 1)
         })
     }

@@ -10,6 +10,7 @@ mod distinct;
 mod format;
 mod ignore;
 mod origin;
+mod pieces;
 mod plain;
 mod refer;
 mod row;
@@ -34,6 +35,7 @@ use format::compile_formats;
 use ignore::compile_ignore;
 pub use origin::LoadError;
 use origin::{Origin, check_id};
+use pieces::pieces;
 use plain::misread;
 use rule::{Counters, compile_balance, compile_rule, compile_strip};
 use signal::{compile_context, compile_signal, field_index, signal_index};
@@ -61,9 +63,20 @@ fn named(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
 fn compile<'t>(files: impl Iterator<Item = (&'t str, &'t str)>) -> Result<RuleBase, LoadError> {
     let mut loader = Loader::default();
     let mut places = Places::default();
-    for (number, (name, text)) in files.enumerate() {
-        places.files.push(Lines::new(name, text));
-        loader.take(Origin { name, text, number })?;
+    for (name, whole) in files {
+        let mut lines_before = 0;
+        for text in pieces(whole) {
+            let lines = Lines::new(name, lines_before, text);
+            loader.take(Origin {
+                name,
+                text,
+                lines_before,
+                is_built_in: std::ptr::eq(whole, BUILT_IN),
+                number: places.pieces.len(),
+            })?;
+            lines_before += lines.count();
+            places.pieces.push(lines);
+        }
     }
     let numbers = |origins: &[Origin<'_>]| origins.iter().map(|it| it.number).collect();
     places.signals = numbers(&loader.signal_origins);

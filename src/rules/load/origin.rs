@@ -27,25 +27,24 @@ pub struct LoadError {
 /// The hint where nothing better is known.
 const REFERENCE: &str = "every key and form is in docs/rules-format.md";
 
-/// A rules file as text.
+/// A piece of a rules file as text, most often all of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'t> {
     pub(super) name: &'t str,
     pub(super) text: &'t str,
-    /// Which of the files it is, in the order given.
+    /// How many lines of the file stand before it.
+    pub(super) lines_before: usize,
+    /// Whether it is of the file that is shipped.
+    pub(super) is_built_in: bool,
+    /// Which of all pieces it is, in the order given.
     pub(super) number: usize,
 }
 
 impl Origin<'_> {
-    /// Whether it is the file that is shipped.
-    pub(super) fn is_built_in(&self) -> bool {
-        std::ptr::eq(self.text, super::BUILT_IN)
-    }
-
-    /// The line, from 1, in which a stretch of the text begins.
+    /// The file's line, from 1, in which a stretch of the text begins.
     pub(super) fn line_of(&self, span: &Range<usize>) -> usize {
         let start = span.start.min(self.text.len());
-        self.text[..start].matches('\n').count() + 1
+        self.lines_before + self.text[..start].matches('\n').count() + 1
     }
 
     pub(super) fn fault(

@@ -105,7 +105,7 @@ fn compile_each(
         let field = found.ok_or_else(unknown)?;
         let pattern = compile_pattern(source, origin)?;
         let groups = || pattern.check().map_or(2, Regex::captures_len);
-        if !origin.is_built_in() && groups() != 2 {
+        if !origin.is_built_in && groups() != 2 {
             let message = "this regular expression has not one group";
             let hint =
                 "put what is the value into one pair of parentheses, and write (?:...) elsewhere";
@@ -119,7 +119,7 @@ fn compile_each(
 /// A regular expression. Those that are shipped are checked by a test.
 fn compile_pattern(source: &Spanned<String>, origin: Origin<'_>) -> Result<Pattern, LoadError> {
     let pattern = Pattern::new(source.get_ref());
-    if !origin.is_built_in()
+    if !origin.is_built_in
         && let Err(error) = pattern.check()
     {
         let message = format!("this regular expression cannot be used: {error}");
