@@ -132,6 +132,7 @@ impl Seen {
                 is_excerpt,
                 is_taken,
                 is_held: is_collected && self.is_small,
+                follows_hole: false,
             }
         };
         let plain = self.format.filter(|_| self.logs.is_empty());

@@ -197,6 +197,7 @@ mod tests {
                 is_excerpt: false,
                 is_taken: false,
                 is_held: false,
+                follows_hole: false,
             };
             let mut log = Log::default();
             log.main.pieces = files.iter().map(source).collect();

@@ -1,12 +1,22 @@
 //! Whether parts that did not come at first came in the end, as far as the logs show it.
 
+use std::collections::BTreeSet;
+
 use super::condition::Scene;
-use super::observe;
-use crate::signals::tally::{Evidence, NodeTally};
+use super::finding::NotObservable;
+use super::{RuleBase, observe};
+use crate::signals::tally::{Arrives, Evidence, NodeTally};
 use crate::time::Timestamp;
 
 /// What a fact may be of parts that did not come at first.
-pub(super) const ARRIVAL_MEASURES: &[&str] = &["failed", "missing", "untold", "healed-at"];
+pub(super) const ARRIVAL_MEASURES: &[&str] = &[
+    "failed",
+    "came",
+    "dropped",
+    "missing",
+    "untold",
+    "healed-at",
+];
 
 /// Parts that did not come at first, as a rule asks for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +32,9 @@ pub struct ArrivalTest {
 pub(super) struct Arrived {
     /// How many different ones did not come at first.
     pub(super) failed: u64,
-    /// How many of these are missing where their node's log ends.
+    /// How many of these were dropped before they came, so that nothing wants them any more.
+    pub(super) dropped: u64,
+    /// How many are missing where their node's log ends.
     pub(super) missing: u64,
     /// How many cannot be told: records that name none, or whose node's log would not show that it came.
     pub(super) untold: u64,
@@ -31,7 +43,7 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
-    /// Whether all came; `None` where that is not told.
+    /// Whether all came that were not dropped; `None` where that is not told.
     pub(super) fn all(&self) -> Option<bool> {
         match (self.missing, self.untold) {
             (0, 0) => (self.failed > 0).then_some(true),
@@ -52,7 +64,8 @@ impl ArrivalTest {
             let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
             let missing = whole(tally.missing());
             all.failed += whole(tally.failed());
-            all.untold += tally.untold;
+            all.dropped += whole(tally.dropped());
+            all.untold += tally.untold();
             if self.is_seen(scene, node) {
                 all.missing += missing;
             } else {
@@ -86,6 +99,10 @@ impl ArrivalTest {
         let all = self.over(scene);
         let count = match measure {
             "failed" => all.failed,
+            // Where some are missing it is of no use how many are not.
+            "came" if all.all() == Some(true) => all.failed - all.dropped,
+            "came" => 0,
+            "dropped" => all.dropped,
             "missing" => all.missing,
             "untold" => all.untold,
             _ => {
@@ -95,4 +112,30 @@ impl ArrivalTest {
         };
         (count > 0).then(|| count.to_string())
     }
+}
+
+/// What brings parts, of nodes that miss some or may: it could not be seen where a piece of their log is absent.
+pub(super) fn in_holes(base: &RuleBase, nodes: &[&NodeTally]) -> BTreeSet<NotObservable> {
+    let mut missed = BTreeSet::new();
+    for node in nodes {
+        let mut asked = node.arrivals.iter();
+        let Some((&at, _)) = asked.find(|(_, tally)| tally.failed() > 0) else {
+            continue;
+        };
+        let mut sides = base.arrivals[at].sides.iter();
+        let Some((signal, ..)) = sides.find(|(.., says)| *says == Arrives::Comes) else {
+            continue;
+        };
+        for (from, to) in &node.holes {
+            let (from, to) = (from.short(), to.short());
+            missed.insert(NotObservable {
+                signal: base.signals.signal(*signal).id.clone(),
+                run: node.run.clone(),
+                node: node.node.clone(),
+                why: format!("a piece of its log is not here, between {from} and {to}"),
+                collect: observe::COLLECT.to_owned(),
+            });
+        }
+    }
+    missed
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NodeFacts;
+use super::arrivals::in_holes;
 use super::clocks::{Skew, skews};
 use super::condition::Scene;
 use super::coverage::{self, Coverage};
@@ -73,6 +74,7 @@ impl RuleBase {
             findings.extend(kept.filter(|it| !ledger.takes_finding(it, nodes)));
             let tallies: Vec<&NodeTally> = nodes.iter().map(|node| &node.tally).collect();
             not_observable.extend(self.not_observable(&self.told(&tallies), &tallies));
+            not_observable.extend(in_holes(self, &tallies));
             balances.extend(
                 self.balances
                     .iter()

@@ -330,7 +330,8 @@ impl Teller<'_> {
     fn stall(&self, test: &StallTest) -> String {
         let name = |test: &StallTest| {
             let mut stalls = self.rule.stalls.iter();
-            let named = stalls.find(|(_, known)| known.stall == test.stall);
+            let is_it = |known: &StallTest| (known.stall, &known.wait) == (test.stall, &test.wait);
+            let named = stalls.find(|(_, known)| is_it(known));
             named.map_or("the position", |(name, _)| name)
         };
         let any = StallTest {

@@ -82,6 +82,10 @@ impl Ground<'_> {
         let mut stalls = self.rule.stalls.iter();
         let (_, test) = stalls.find(|(known, _)| known == name)?;
         let (node, stall) = test.longest(self.scene.nodes)?;
+        if value == "ended-at" {
+            let ended = test.wait.as_ref()?.ended(node, stall);
+            return ended.map(Timestamp::short);
+        }
         let (signals, watch) = (&self.base.signals, &self.base.stalls[test.stall]);
         stall_value(signals, watch, stall, node, value)
     }

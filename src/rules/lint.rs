@@ -79,10 +79,7 @@ pub fn lint(base: &RuleBase) -> Vec<Fault> {
 fn is_read(base: &RuleBase, id: &str) -> bool {
     let rules = base.declared.rule.iter();
     let mut arrivals = rules.flat_map(|it| it.arrivals.values());
-    let is_arrival = arrivals.any(|it| {
-        let mut said = it.came.iter().chain(&it.lost).chain([&it.failed]);
-        said.any(|signal| signal.get_ref() == id)
-    });
+    let is_arrival = arrivals.any(|it| it.signals().any(|signal| signal.get_ref() == id));
     let environment = base.declared.environment.as_ref();
     is_arrival || environment.is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id)
 }

@@ -55,7 +55,7 @@ use crate::signals::tally::{
 use crate::vocab::{Confidence, Severity};
 
 /// What a fact may be beside a field of the stall's signal.
-pub const STALL_MEASURES: &[&str] = &["repeats", "duration-s", "period-s", "node"];
+pub const STALL_MEASURES: &[&str] = &["repeats", "duration-s", "period-s", "ended-at", "node"];
 
 /// What a fact may be of a silence.
 pub const SILENCE_MEASURES: &[&str] = &["duration-s", "node"];

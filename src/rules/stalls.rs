@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::signals::tally::{NodeTally, Stall, is_below};
+use crate::time::Timestamp;
 
 /// What a rule asks of a stall.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,27 @@ pub struct StallTest {
     pub lasting: i64,
     /// The stall that it must go on with.
     pub during: Option<Box<During>>,
+    /// Whether what it waits for must have come since, or must not.
+    pub wait: Option<Wait>,
+}
+
+/// What a stall waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The parts, as a rule asks for them.
+    pub arrival: usize,
+    /// The field of the stall that names one.
+    pub field: usize,
+    /// Whether it must have come, or be wanted no more.
+    pub is_over: bool,
+}
+
+impl Wait {
+    /// When that which a stretch waited for came or was let go of.
+    pub(super) fn ended(&self, node: &NodeTally, stall: &Stall) -> Option<Timestamp> {
+        let arrivals = node.arrivals.get(&self.arrival)?;
+        arrivals.closed(stall.table(), stall.value(self.field))
+    }
 }
 
 /// The stall that another one must go on with.
@@ -73,6 +95,10 @@ impl StallTest {
     }
 
     fn on<'a>(&self, node: &'a NodeTally) -> Option<&'a Stall> {
-        node.stalls[self.stall].longest(self.repeats, self.lasting)
+        let is_asked = |stall: &Stall| {
+            let wait = self.wait.as_ref();
+            wait.is_none_or(|wait| wait.ended(node, stall).is_some() == wait.is_over)
+        };
+        node.stalls[self.stall].longest(self.repeats, self.lasting, is_asked)
     }
 }

@@ -1,5 +1,5 @@
 //! Titles with their numbers: `{name}` replaced by a count, a share or a list of servers, `{name|copy|copies}` by a count
-//! and what is counted.
+//! and what is counted, `{accused|refuses|refuse}` by servers and what they do.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,10 @@ impl Words<'_> {
     fn word(&self, name: &str) -> String {
         if let Some((name, forms)) = name.split_once('|') {
             let fact = self.facts.get(name).map(String::as_str);
-            let one = self.counts.get(name) == Some(&1) || fact == Some("1");
+            let one = match self.list(name) {
+                Some(names) => names.len() <= 1,
+                None => self.counts.get(name) == Some(&1) || fact == Some("1"),
+            };
             let (singular, plural) = forms.split_once('|').unwrap_or((forms, forms));
             return format!(
                 "{} {}",
@@ -86,19 +89,27 @@ impl Words<'_> {
                 if one { singular } else { plural }
             );
         }
+        if let Some(names) = self.list(name) {
+            return list(names);
+        }
+        match (self.counts.get(name), self.shares.get(name)) {
+            (Some(count), _) => thousands(*count),
+            (None, Some(share)) => format!("{:.1} %", share * 100.0),
+            (None, None) => self
+                .facts
+                .get(name)
+                .map_or_else(|| "n/o".to_owned(), Clone::clone),
+        }
+    }
+
+    /// The servers of a list.
+    fn list(&self, name: &str) -> Option<&[String]> {
         match name {
-            "nodes" => list(self.nodes),
-            "reporters" => list(self.reporters),
-            "accused" => list(self.accused),
-            "unseen" => list(self.unseen),
-            _ => match (self.counts.get(name), self.shares.get(name)) {
-                (Some(count), _) => thousands(*count),
-                (None, Some(share)) => format!("{:.1} %", share * 100.0),
-                (None, None) => self
-                    .facts
-                    .get(name)
-                    .map_or_else(|| "n/o".to_owned(), Clone::clone),
-            },
+            "nodes" => Some(self.nodes),
+            "reporters" => Some(self.reporters),
+            "accused" => Some(self.accused),
+            "unseen" => Some(self.unseen),
+            _ => None,
         }
     }
 }
@@ -127,4 +138,37 @@ fn thousands(count: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_agree_with_counts_and_with_servers() {
+        let counts = BTreeMap::from([("one".to_owned(), 1), ("two".to_owned(), 2)]);
+        let (r1, r2) = ("r1".to_owned(), "r2".to_owned());
+        let says = |accused: &[String]| {
+            let words = Words {
+                counts: &counts,
+                shares: &BTreeMap::new(),
+                facts: &BTreeMap::new(),
+                nodes: &[],
+                reporters: std::slice::from_ref(&r1),
+                accused,
+                unseen: &[],
+            };
+            words.fill(
+                "{one|try|tries}, {two|try|tries}: {accused|refuses|refuse} {reporters|it|them}",
+            )
+        };
+        for (accused, says_so) in [
+            (&[][..], "a server that no record names refuses"),
+            (&[r2.clone()], "r2 refuses"),
+            (&[r1.clone(), r2.clone()], "r1 and r2 refuse"),
+        ] {
+            let wanted = format!("1 try, 2 tries: {says_so} r1 it");
+            assert_eq!(says(accused), wanted);
+        }
+    }
 }

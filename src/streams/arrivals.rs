@@ -1,6 +1,6 @@
 //! What an occurrence says of parts that did not come at first.
 
-use super::awaited::table_of;
+use super::table::table_of;
 use super::{FoldRules, Scanned};
 use crate::scan::Entry;
 use crate::signals::tally::{Arrives, Evidence, NodeTally};
@@ -17,14 +17,18 @@ pub(super) fn note(
         return;
     };
     for arrival in &rules.uses[usize::from(signal)].arrivals {
-        let part = values[arrival.field];
+        let part = arrival.field.map_or(&b""[..], |field| values[field]);
         let table = table_of(scanned, entry);
         let arrivals = tally.arrivals.entry(arrival.arrival).or_default();
         match arrival.says {
             Arrives::Fails => arrivals.fails(table, part, time, rules.subjects_max),
+            Arrives::Clears => arrivals.clears(table, time),
             _ if part.is_empty() => {}
             Arrives::Comes => arrivals.comes(table, part, time, &evidence),
+            Arrives::Begins => arrivals.begins(table, part, time),
+            Arrives::Aside => arrivals.aside(table, part, time),
             Arrives::Leaves => arrivals.leaves(table, part, time),
+            Arrives::Drops => arrivals.drops(table, part, time),
         }
     }
 }

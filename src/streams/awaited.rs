@@ -1,5 +1,6 @@
 //! What an occurrence opens or closes of what a node awaits.
 
+use super::table::table_of;
 use super::{FoldRules, Scanned};
 use crate::scan::Entry;
 use crate::signals::tally::NodeTally;
@@ -25,10 +26,4 @@ pub(super) fn note(
         let awaited = tally.awaited.entry(side.awaited).or_default();
         awaited.add(table, thing, time, side.opens, rules.subjects_max);
     }
-}
-
-/// The table that a record is about: `default.t (uuid) (Fetcher)` has it first.
-pub(super) fn table_of<'s>(scanned: &'s Scanned, entry: &Entry) -> &'s [u8] {
-    let logger = entry.logger.of(&scanned.block.bytes);
-    &logger[..memchr::memchr(b' ', logger).unwrap_or(logger.len())]
 }

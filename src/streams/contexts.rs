@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::FoldRules;
-use super::count::count;
+use super::count::{Said, count};
 use crate::scan::Entry;
 use crate::signals::tally::{Evidence, NodeTally};
 use crate::signals::{Direction, Signal, SignalSet};
@@ -73,22 +73,24 @@ pub(super) struct Waiting {
     pub(super) values: Vec<Vec<u8>>,
     pub(super) evidence: Evidence,
     pub(super) suspect: bool,
+    pub(super) table: Vec<u8>,
+    pub(super) is_again: bool,
 }
 
 impl Waiting {
     /// Counts it as it is.
     pub(super) fn count(self, tally: &mut NodeTally, rules: &FoldRules<'_>) {
         let values: Vec<&[u8]> = self.values.iter().map(Vec::as_slice).collect();
-        count(
-            tally,
-            rules,
-            self.signal,
-            &values,
-            self.time,
-            self.suspect,
-            u64::MAX,
-            || self.evidence,
-        );
+        let said = Said {
+            signal: self.signal,
+            values: &values,
+            time: self.time,
+            suspect: self.suspect,
+            weight_max: u64::MAX,
+            table: &self.table,
+            is_again: self.is_again,
+        };
+        count(tally, rules, &said, || self.evidence);
     }
 }
 

@@ -13,22 +13,37 @@ use crate::signals::tally::{
 use crate::time::Timestamp;
 use crate::vocab::Lsn;
 
-/// Adds one occurrence to its signal's tally and to the counters that ask for it, to those that add up a number at most
-/// `weight_max`.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what an occurrence is, and where it counts"
-)]
+/// An occurrence as it is counted.
+pub(super) struct Said<'v> {
+    /// The index of its signal.
+    pub(super) signal: u16,
+    pub(super) values: &'v [&'v [u8]],
+    pub(super) time: Option<Timestamp>,
+    pub(super) suspect: bool,
+    /// The most that it adds to a sum.
+    pub(super) weight_max: u64,
+    /// The table that its record is about; empty where no stall asks for it.
+    pub(super) table: &'v [u8],
+    /// Whether another logger's record said the same of its query before.
+    pub(super) is_again: bool,
+}
+
+/// Adds one occurrence to its signal's tally and to the counters that ask for it.
 pub(super) fn count(
     tally: &mut NodeTally,
     rules: &FoldRules<'_>,
-    index: u16,
-    values: &[&[u8]],
-    time: Option<Timestamp>,
-    suspect: bool,
-    weight_max: u64,
+    said: &Said<'_>,
     evidence: impl FnOnce() -> Evidence,
 ) {
+    let Said {
+        signal: index,
+        values,
+        time,
+        suspect,
+        weight_max,
+        table,
+        is_again,
+    } = *said;
     let signal = rules.signals.signal(index);
     let uses = &rules.uses[usize::from(index)];
     let signal_tally = &mut tally.signals[usize::from(index)];
@@ -73,7 +88,7 @@ pub(super) fn count(
     }
     if let Some(time) = time {
         for &at in &uses.stalls {
-            tally.stalls[at].see(&rules.stalls[at], values, time, rules.subjects_max);
+            tally.stalls[at].see(&rules.stalls[at], (table, values), time, rules.subjects_max);
         }
         for &at in &uses.sides {
             let sample = tally.paired.entry(at).or_default();
@@ -82,7 +97,7 @@ pub(super) fn count(
     }
     for &at in &uses.counters {
         let counter = &rules.counters[at];
-        if !counter.takes(values) {
+        if !counter.takes(values) || counter.per_query && is_again {
             continue;
         }
         let counted = &mut tally.counters[at];

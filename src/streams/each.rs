@@ -1,5 +1,6 @@
 //! The values beside the first one of a field of which a record holds several.
 
+use super::count::Said;
 use super::{FoldRules, Scanned};
 use crate::scan::Entry;
 use crate::signals::tally::NodeTally;
@@ -12,18 +13,18 @@ pub(super) fn count(
     tally: &mut NodeTally,
     rules: &FoldRules<'_>,
     (scanned, entry): (&Scanned, &Entry),
-    (index, values): (u16, &[&[u8]]),
+    said: &Said<'_>,
 ) {
-    let signal = rules.signals.signal(index);
+    let signal = rules.signals.signal(said.signal);
     for (field, pattern) in &signal.each {
-        let mut seen = vec![values[*field]];
+        let mut seen = vec![said.values[*field]];
         for value in pattern.each(entry.bytes.of(&scanned.block.bytes)) {
             if seen.len() > VALUES_MAX {
                 break;
             }
             if !seen.contains(&value) {
                 seen.push(value);
-                add(tally, rules, (index, values), (*field, value));
+                add(tally, rules, said, (*field, value));
             }
         }
     }
@@ -33,18 +34,19 @@ pub(super) fn count(
 fn add(
     tally: &mut NodeTally,
     rules: &FoldRules<'_>,
-    (index, values): (u16, &[&[u8]]),
+    said: &Said<'_>,
     (field, value): (usize, &[u8]),
 ) {
-    let uses = &rules.uses[usize::from(index)];
+    let uses = &rules.uses[usize::from(said.signal)];
     if uses.values.contains(&field) {
-        tally.signals[usize::from(index)].values[field].add_later(value, rules.subjects_max);
+        tally.signals[usize::from(said.signal)].values[field].add_later(value, rules.subjects_max);
     }
     for &at in &uses.counters {
         let counter = &rules.counters[at];
         let place = counter.values.iter().position(|known| *known == field);
         let kept = place.and_then(|place| tally.counters[at].values.get_mut(place));
-        if let (Some(kept), true) = (kept, counter.takes(values)) {
+        let is_taken = counter.takes(said.values) && !(counter.per_query && said.is_again);
+        if let (Some(kept), true) = (kept, is_taken) {
             kept.add_later(value, rules.subjects_max);
         }
     }

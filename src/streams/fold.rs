@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use super::contexts::{Contexts, Taken, Waiting};
 use super::count::{
-    continuation_lines, count, counter_of, evidence, evidence_in_place, in_full, row_evidence,
+    Said, continuation_lines, count, counter_of, evidence, evidence_in_place, in_full, row_evidence,
 };
+use super::joints::Joints;
+use super::queries::Queries;
+use super::table::table_of;
 use super::{FoldRules, Scanned, Source, arrivals, awaited, each, mask, watch};
 use crate::parsers::Format;
 use crate::scan::{Entry, Occurrence, gap};
@@ -29,6 +32,7 @@ pub struct Fold<'s> {
     others: BTreeMap<Vec<u8>, NodeTally>,
     format: Format,
     contexts: Contexts,
+    queries: Queries,
     /// The memory of the fields that an occurrence takes from another one.
     taken: Taken,
     /// The last stamp of the blocks before, and records worth a mark that have none behind them yet: the node that their
@@ -38,6 +42,7 @@ pub struct Fold<'s> {
     open: Vec<(Vec<u8>, usize, usize)>,
     /// The artifact of the last block of the main log, and its last stamp.
     last: Option<(u32, Timestamp)>,
+    joints: Joints,
     /// The most that an occurrence adds to a sum: of a counter by how much it grew since another export.
     weight_max: u64,
 }
@@ -51,11 +56,13 @@ impl<'s> Fold<'s> {
             others: BTreeMap::new(),
             format: source.format,
             contexts: Contexts::new(rules.signals),
+            queries: Queries::default(),
             taken: Taken::default(),
             stamped: None,
             before_block: None,
             open: Vec::new(),
             last: None,
+            joints: Joints::default(),
             weight_max: u64::MAX,
         }
     }
@@ -110,6 +117,7 @@ impl<'s> Fold<'s> {
         if !self.is_log() || self.nodes_in_lines() {
             return;
         }
+        self.joints.join(&mut self.tally, self.last, scanned);
         // A silence between two blocks of a file; between two files a piece may be missing.
         let before = self
             .last
@@ -132,6 +140,11 @@ impl<'s> Fold<'s> {
         for &(signal, entry) in &scan.near_misses {
             self.near_miss(scanned, &scan.entries[entry as usize], signal);
         }
+    }
+
+    /// The err.log has a record of a time that the main log has not.
+    pub(super) fn lacks(&mut self, time: Option<Timestamp>) {
+        self.joints.lack(&mut self.tally, time);
     }
 
     /// Counts what a block of an err.log holds beside its entries.
@@ -408,6 +421,16 @@ impl<'s> Fold<'s> {
                 evidence_in_place(scanned, entry)
             }
         };
+        let uses = &self.rules.uses[usize::from(found.signal)];
+        let is_again = uses.per_query && !suspect && {
+            let record = self.format.parse(entry.bytes.of(&scanned.block.bytes));
+            record.is_some_and(|record| self.queries.is_again(found.signal, &record))
+        };
+        let table = if uses.stalls.is_empty() {
+            b""
+        } else {
+            table_of(scanned, entry)
+        };
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);
@@ -424,6 +447,8 @@ impl<'s> Fold<'s> {
                 values,
                 evidence: evidence(),
                 suspect,
+                table: table.to_vec(),
+                is_again,
             };
             self.contexts.wait(waiting);
             self.taken = taken;
@@ -435,18 +460,18 @@ impl<'s> Fold<'s> {
             awaited::note(tally, rules, scanned, entry, found);
             arrivals::note(tally, rules, (scanned, entry), found, evidence);
         }
-        count(
-            tally,
-            rules,
-            found.signal,
-            &values,
-            entry.time,
+        let said = Said {
+            signal: found.signal,
+            values: &values,
+            time: entry.time,
             suspect,
             weight_max,
-            evidence,
-        );
+            table,
+            is_again,
+        };
+        count(tally, rules, &said, evidence);
         if !suspect && !signal.each.is_empty() {
-            each::count(tally, rules, (scanned, entry), (found.signal, &values[..]));
+            each::count(tally, rules, (scanned, entry), &said);
         }
         self.taken = taken;
     }

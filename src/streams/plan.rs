@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::intake::{Place, Role};
+use crate::intake::{Place, Role, Rotation};
 use crate::parsers::Format;
 
 /// One artifact of a recognised format.
@@ -30,6 +30,8 @@ pub struct Source {
     pub is_taken: bool,
     /// Whether it is read whole before the log that it is a view of: so the order of its records is its own affair.
     pub is_held: bool,
+    /// Whether the pieces' numbers say that one before it is absent.
+    pub follows_hole: bool,
 }
 
 /// The pieces of one log file, oldest first.
@@ -243,12 +245,18 @@ fn may_be_one(a: Option<Program>, b: Option<Program>) -> bool {
 fn log(key: &Key, mut pieces: Pieces) -> Log {
     // The file being written is the youngest.
     pieces.sort_by_key(|(place, source)| (place.piece.is_none(), place.piece, source.artifact));
-    let of = |role| Stream {
-        pieces: pieces
-            .iter()
-            .filter(|(place, _)| place.role == role)
-            .map(|(_, s)| *s)
-            .collect(),
+    let of = |role| {
+        let pieces = pieces.iter().filter(|(place, _)| place.role == role);
+        let mut before = None;
+        let pieces = pieces.map(|(place, source)| Source {
+            follows_hole: before
+                .replace(place.piece)
+                .is_some_and(|before| is_hole(before, place.piece)),
+            ..*source
+        });
+        Stream {
+            pieces: pieces.collect(),
+        }
     };
     let (main, err, views) = (of(Role::Main), of(Role::Err), of(Role::View).pieces);
     Log {
@@ -261,12 +269,23 @@ fn log(key: &Key, mut pieces: Pieces) -> Log {
     }
 }
 
+/// Whether the numbers of two pieces that follow each other say that one between them is absent. The youngest has the number 0,
+/// or 1, as whatever moves them away begins to count.
+fn is_hole(before: Option<Rotation>, piece: Option<Rotation>) -> bool {
+    match (before, piece) {
+        (Some(Rotation::Number(before)), Some(Rotation::Number(piece))) => {
+            before.0.abs_diff(piece.0) > 1
+        }
+        (Some(Rotation::Number(before)), None) => before.0 > 1,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cmp::Reverse;
 
     use super::*;
-    use crate::intake::Rotation;
 
     #[test]
     fn dated_pieces_are_older_the_earlier_their_date() {
@@ -287,6 +306,7 @@ mod tests {
             is_excerpt: false,
             is_taken: false,
             is_held: false,
+            follows_hole: false,
         };
         let logs = plan([
             (place(0), source(0)),
@@ -316,6 +336,7 @@ mod tests {
             is_excerpt: false,
             is_taken: false,
             is_held: false,
+            follows_hole: false,
         };
         let logs = plan([
             (place(Role::Main, None), source(0)),
@@ -327,6 +348,9 @@ mod tests {
         let order: Vec<usize> = logs[0].main.pieces.iter().map(|s| s.artifact).collect();
         assert_eq!((logs.len(), order), (1, vec![2, 3, 1, 0]));
         assert_eq!(logs[0].err.pieces, [source(4)]);
+        // Between 10 and 2 seven are absent, and one between 2 and 0.
+        let holes: Vec<bool> = logs[0].main.pieces.iter().map(|s| s.follows_hole).collect();
+        assert_eq!(holes, [false, true, true, false]);
     }
 
     #[test]
@@ -348,6 +372,7 @@ mod tests {
             is_excerpt: false,
             is_taken: false,
             is_held: false,
+            follows_hole: false,
         };
         let (server, keeper) = ("clickhouse-server", "clickhouse-keeper");
         // What is written, what is collected or exported beside it, and the number of logs.

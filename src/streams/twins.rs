@@ -315,6 +315,7 @@ impl Twins {
             return false;
         }
         take_one(&mut self.err_waiting, key);
+        fold.lacks(entry.time);
         if self.is_more(scanned, entry) {
             fold.single(scanned, entry, false);
         }

@@ -14,8 +14,8 @@ use crate::rules::schema::{
     BalanceDecl, CountDecl, File, RuleDecl, StallDecl, StripDecl, WalCountDecl,
 };
 use crate::rules::{BalanceRule, Rule, StripRule, Verdict};
-use crate::signals::Signal;
 use crate::signals::tally::{ArrivalWatch, Counter, StallWatch, Window};
+use crate::signals::{FieldKind, Signal};
 use crate::time::SECOND;
 
 /// The longest pause between two repetitions of a stall, where a rule says none.
@@ -42,6 +42,7 @@ fn bare(signal: Option<u16>) -> Counter {
         rated: false,
         sum: None,
         is_absence_open: false,
+        per_query: false,
     }
 }
 
@@ -75,7 +76,8 @@ impl Counters<'_> {
             .transpose()?;
         let is_same = |known: &Counter| {
             let (filtered, counted) = (known.filters == filters, known.sum == sum);
-            known.signal == Some(signal) && filtered && counted && known.below == below
+            let taken = (known.signal, known.below, known.per_query);
+            filtered && counted && taken == (Some(signal), below, declared.per_query)
         };
         if let Some(at) = self.list.iter().position(is_same) {
             return Ok(at);
@@ -84,6 +86,7 @@ impl Counters<'_> {
             filters,
             below,
             sum,
+            per_query: declared.per_query,
             ..bare(Some(signal))
         }))
     }
@@ -145,9 +148,11 @@ impl Counters<'_> {
             let message = "a stall needs fields that stay, or one that falls";
             return Err(origin.fault(declared.signal.span(), message, "add `still` or `falls`"));
         }
+        let key: Vec<usize> = declared.key.iter().map(field).collect::<Result<_, _>>()?;
         let mut watch = StallWatch {
             signal,
-            key: declared.key.iter().map(field).collect::<Result<_, _>>()?,
+            of_table: key.iter().any(|&at| self.is_part(signal, at)),
+            key,
             still: declared.still.iter().map(field).collect::<Result<_, _>>()?,
             below,
             falls,
@@ -172,6 +177,18 @@ impl Counters<'_> {
             self.stalls.push(watch);
             self.stalls.len() - 1
         }))
+    }
+
+    /// Whether a field of a signal holds a part, read from its record or taken from another one.
+    pub(super) fn is_part(&self, signal: u16, field: usize) -> bool {
+        let signal = &self.signals[usize::from(signal)];
+        let is = |signal: &Signal, at: usize| signal.fields[at].kind == FieldKind::Part;
+        let context = signal.context.as_ref();
+        is(signal, field)
+            || context.is_some_and(|context| {
+                let mut taken = context.take.iter();
+                taken.any(|&(from, to)| to == field && is(&self.signals[context.signal], from))
+            })
     }
 
     /// A counter whose stamps are kept.
@@ -204,8 +221,8 @@ pub(super) fn compile_rule(
     for (name, count) in &declared.counts {
         counts.push((name.clone(), counters.add(count, &declared.id, origin)?));
     }
-    let stalls = compile_stalls(declared, origin, counters)?;
     let arrivals = compile_arrivals(declared, origin, counters)?;
+    let stalls = compile_stalls(declared, &arrivals, origin, counters)?;
     let mut scope = RuleScope {
         declared,
         origin,

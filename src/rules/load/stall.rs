@@ -5,12 +5,14 @@ use toml::Spanned;
 use super::origin::{LoadError, Origin, duration};
 use super::rule::Counters;
 use super::signal::{field_index, nearest};
-use crate::rules::schema::{ConditionDecl, DuringDecl, Pair, RuleDecl};
-use crate::rules::stalls::{During, StallTest};
+use crate::rules::arrivals::ArrivalTest;
+use crate::rules::schema::{ConditionDecl, DuringDecl, Pair, RuleDecl, StallDecl};
+use crate::rules::stalls::{During, StallTest, Wait};
 
 /// Compiles every stall with the bounds of the first condition that asks for it.
 pub(super) fn compile_stalls(
     declared: &RuleDecl,
+    arrivals: &[(String, ArrivalTest)],
     origin: Origin<'_>,
     counters: &mut Counters<'_>,
 ) -> Result<Vec<(String, StallTest)>, LoadError> {
@@ -22,6 +24,7 @@ pub(super) fn compile_stalls(
             repeats: 0,
             lasting: 0,
             during: None,
+            wait: compile_wait(stall, index, arrivals, origin, counters)?,
         };
         let verdicts = declared.verdict.iter().filter_map(|it| it.when.as_ref());
         let mut conditions = std::iter::once(&declared.when).chain(verdicts);
@@ -38,6 +41,43 @@ pub(super) fn compile_stalls(
         }
     }
     Ok(tests)
+}
+
+/// What a stall waits for: the part that tells its stretches apart.
+fn compile_wait(
+    declared: &StallDecl,
+    stall: usize,
+    arrivals: &[(String, ArrivalTest)],
+    origin: Origin<'_>,
+    counters: &Counters<'_>,
+) -> Result<Option<Wait>, LoadError> {
+    let (name, is_over) = match (&declared.until, &declared.over) {
+        (None, None) => return Ok(None),
+        (Some(name), None) => (name, false),
+        (None, Some(name)) => (name, true),
+        (Some(_), Some(name)) => {
+            let message = "a stall whose part came did not last until it came";
+            return Err(origin.fault(name.span(), message, "give until or over, not both"));
+        }
+    };
+    let found = arrivals.iter().find(|(known, _)| known == name.get_ref());
+    let Some((_, test)) = found else {
+        let known: Vec<&str> = arrivals.iter().map(|(name, _)| name.as_str()).collect();
+        let message = format!("the rule has no arrival {:?}", name.get_ref());
+        return Err(origin.fault(name.span(), message, nearest(name.get_ref(), &known)));
+    };
+    let watch = &counters.stalls[stall];
+    let mut key = watch.key.iter();
+    let Some(&field) = key.find(|&&at| counters.is_part(watch.signal, at)) else {
+        let message = "no part tells the stretches of this stall apart";
+        let hint = "name a field that holds a part: key = [\"part\"]";
+        return Err(origin.fault(name.span(), message, hint));
+    };
+    Ok(Some(Wait {
+        arrival: test.arrival,
+        field,
+        is_over,
+    }))
 }
 
 /// Keeps the fields of a stall that facts are taken from.

@@ -123,6 +123,10 @@ pub struct StallDecl {
     pub pause: Option<Spanned<String>>,
     /// Another stall of the rule, with which it must go on at the same time.
     pub during: Option<DuringDecl>,
+    /// Parts that the rule asks for: only stretches whose part did not come since.
+    pub until: Option<Spanned<String>>,
+    /// The same: only stretches whose part came since, or is wanted no more.
+    pub over: Option<Spanned<String>>,
 }
 
 /// The stall that another one must go on with.
@@ -183,6 +187,9 @@ pub struct CountDecl {
     pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
     /// Two fields of which the first must be the smaller number.
     pub below: Option<Pair>,
+    /// Queries are counted: of several loggers' records of one that failed the first.
+    #[serde(default)]
+    pub per_query: bool,
 }
 
 /// Problems of WALs; what is empty or absent admits all.

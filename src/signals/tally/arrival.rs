@@ -20,7 +20,9 @@ const LEVELS_MAX: [u64; 2] = [999_999_999, u32::MAX as u64];
 /// A part by what it covers: a table's partition, and its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
-    /// The hash of table and partition; of the whole name where it is of no known shape.
+    /// The hash of the table.
+    table: u64,
+    /// The hash of the partition; of the whole name where it is of no known shape.
     partition: u64,
     first: u64,
     last: u64,
@@ -33,7 +35,8 @@ impl Part {
     fn new(table: &[u8], name: &[u8]) -> Self {
         let start = memchr::memrchr(b'/', name).map_or(0, |at| at + 1);
         let name = &name[start..];
-        let hash = |text: &[u8]| Sought::new(text).hash ^ Sought::new(table).hash.rotate_left(32);
+        let hash = |text: &[u8]| Sought::new(text).hash;
+        let table = hash(table);
         let mut words = name.split(|&byte| byte == b'_');
         let partition = words.next().unwrap_or_default();
         let (partition, numbers) = match blocks(words) {
@@ -46,6 +49,7 @@ impl Part {
         };
         match numbers.filter(|[first, last, ..]| first <= last) {
             Some([first, last, level, mutation]) => Self {
+                table,
                 partition: hash(partition),
                 first,
                 last,
@@ -53,6 +57,7 @@ impl Part {
                 level,
             },
             None => Self {
+                table,
                 partition: hash(name),
                 first: 0,
                 last: 0,
@@ -66,7 +71,7 @@ impl Part {
     fn covers(&self, other: &Self) -> bool {
         let is_same = (self.first, self.last) == (other.first, other.last);
         let is_over = self.level > other.level || LEVELS_MAX.contains(&self.level);
-        self.partition == other.partition
+        (self.table, self.partition) == (other.table, other.partition)
             && self.first <= other.first
             && self.last >= other.last
             && self.mutation >= other.mutation
@@ -98,45 +103,115 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// Where a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Not here.
+    Missing,
+    /// Here, in this part.
+    Here(Part),
+    /// Wanted no more: it was dropped before it came.
+    Dropped,
+}
+
+/// What became of a part that did not come at first.
+#[derive(Debug, Clone, Copy)]
+struct Fate {
+    place: Place,
+    /// When that was said last.
+    at: Timestamp,
+    /// When something came between after which it may be otherwise, of which no record tells.
+    doubted: Option<Timestamp>,
+}
+
+impl Fate {
+    fn new(place: Place, at: Timestamp) -> Self {
+        Self {
+            place,
+            at,
+            doubted: None,
+        }
+    }
+
+    /// Whether a record may say more of it: it is missing, or in doubt.
+    fn is_open(&self) -> bool {
+        self.place == Place::Missing || self.doubted.is_some()
+    }
+
+    fn doubt(&mut self, time: Timestamp) {
+        self.doubted = self.doubted.max(Some(time.max(self.at)));
+    }
+
+    /// Whether a record of a stamp is later than all that is known of it, or as late.
+    fn ends_by(&self, time: Timestamp) -> bool {
+        let decided = match self.place {
+            Place::Missing => self.at,
+            Place::Here(_) | Place::Dropped => self.doubted.unwrap_or(self.at),
+        };
+        decided <= time
+    }
+
+    /// What two logs of one node say: the later of them, and whatever the other doubts after it.
+    fn merge(self, other: Self) -> Self {
+        let rank = |fate: &Self| (fate.at, fate.place != Place::Missing);
+        let (mut later, earlier) = if rank(&other) > rank(&self) {
+            (other, self)
+        } else {
+            (self, other)
+        };
+        let doubt = earlier.doubted.filter(|doubted| *doubted > later.at);
+        later.doubted = later.doubted.max(doubt);
+        later
+    }
+}
+
 /// What one node said of parts that did not come at first.
 #[derive(Debug, Default)]
 pub struct ArrivalTally {
-    /// Those that are still missing, and when that was said last.
-    missing: BTreeMap<Part, Timestamp>,
-    /// Those that came, when, and in which part.
-    came: BTreeMap<Part, (Timestamp, Part)>,
+    /// Those that are still missing, or may be.
+    open: BTreeMap<Part, Fate>,
+    /// The others: they are here, or wanted no more.
+    closed: BTreeMap<Part, Fate>,
     /// Records of which it cannot be told whether the part came: they name none, or one beyond the cap, or it came by a record
     /// that was read before and has a later stamp.
-    pub untold: u64,
+    unnamed: u64,
     /// The record that brought one last, and when.
     last: Option<(Timestamp, Evidence)>,
+    /// The table of the range that was dropped last, and when.
+    dropped: Option<(u64, Timestamp)>,
 }
 
 impl ArrivalTally {
     /// A record says that a part did not come; at most `cap` are told apart.
     pub fn fails(&mut self, table: &[u8], name: &[u8], time: Timestamp, cap: usize) {
         let part = Part::new(table, name);
-        let came = self.came.get(&part).map(|(came, _)| *came);
-        let is_known = came.is_some() || self.missing.contains_key(&part);
-        let is_late = came.is_some_and(|came| came.0 - time.0 > DISORDER);
+        let closed = self.closed.get(&part);
+        let is_known = closed.is_some() || self.open.contains_key(&part);
+        let is_late = closed.is_some_and(|fate| fate.at.0 - time.0 > DISORDER);
         if name.is_empty() || is_late || !is_known && self.failed() >= cap {
-            self.untold += 1;
+            self.unnamed += 1;
         } else {
             self.miss(part, time);
         }
     }
 
     fn miss(&mut self, part: Part, time: Timestamp) {
-        // Said before, and read late.
-        if self.came.get(&part).is_some_and(|(came, _)| *came >= time) {
-            return;
+        if let Some(fate) = self.closed.get(&part) {
+            // Said before, and read late; or the last words of a try that nothing asks for any more.
+            if fate.at >= time || fate.place == Place::Dropped {
+                return;
+            }
+            self.closed.remove(&part);
         }
-        self.came.remove(&part);
-        let said = self.missing.entry(part).or_insert(time);
-        *said = time.max(*said);
+        let missing = Fate::new(Place::Missing, time);
+        let fate = self.open.entry(part).or_insert(missing);
+        if fate.ends_by(time) {
+            let doubted = fate.doubted.filter(|doubted| *doubted > time);
+            *fate = Fate { doubted, ..missing };
+        }
     }
 
-    /// A record brings a part; it is cited if that is one that was missing, or covers one.
+    /// A record brings a part, or says that it is here; it is cited if that is one that was missing, or covers one.
     pub fn comes(
         &mut self,
         table: &[u8],
@@ -144,45 +219,145 @@ impl ArrivalTally {
         time: Timestamp,
         evidence: impl FnOnce() -> Evidence,
     ) {
-        if self.missing.is_empty() {
+        if self.open.is_empty() {
             return;
         }
         let part = Part::new(table, name);
-        let brought = in_range(&self.missing, part, |missing, said| {
-            part.covers(missing) && *said <= time
-        });
-        for one in &brought {
-            self.missing.remove(one);
-            self.came.insert(*one, (time, part));
+        let covered = in_range(&self.open, part, |one, _| part.covers(one));
+        let mut brings = false;
+        for one in covered {
+            brings |= self.close(one, Place::Here(part), time);
         }
         let is_last = self.last.as_ref().is_none_or(|(last, _)| *last <= time);
-        if !brought.is_empty() && is_last {
+        if brings && is_last {
             self.last = Some((time, evidence()));
         }
     }
 
-    /// A record says that a part is to come again: those that came in it are missing once more.
-    pub fn leaves(&mut self, table: &[u8], name: &[u8], time: Timestamp) {
-        if self.came.is_empty() {
-            return;
+    /// A part is in its place, unless it was said later that it is not.
+    fn close(&mut self, part: Part, place: Place, time: Timestamp) -> bool {
+        let Some(fate) = self.open.get_mut(&part) else {
+            return false;
+        };
+        if fate.ends_by(time) {
+            self.open.remove(&part);
+            self.closed.insert(part, Fate::new(place, time));
+            return true;
         }
-        let part = Part::new(table, name);
-        let left = in_range(&self.came, part, |one, (came, within)| {
-            (*one == part || *within == part) && *came <= time
-        });
-        for one in left {
+        // It stands behind what it contradicts by its stamp: the clock was set back, or it was read late.
+        if fate.at.0 - time.0 > DISORDER {
+            fate.doubt(time);
+        }
+        false
+    }
+
+    /// A record says that a part is lost, and to come again: those that came in it are missing once more.
+    pub fn leaves(&mut self, table: &[u8], name: &[u8], time: Timestamp) {
+        for one in self.that_came_in(table, name, time) {
             self.miss(one, time);
         }
     }
 
+    /// A record says that a part is fetched that came before: whether it will be here is told by the records after it.
+    pub fn begins(&mut self, table: &[u8], name: &[u8], time: Timestamp) {
+        for one in self.that_came_in(table, name, time) {
+            if let Some(mut fate) = self.closed.remove(&one) {
+                fate.doubt(time);
+                self.open.insert(one, fate);
+            }
+        }
+    }
+
+    /// A record says that a part was fetched and put aside: nothing is otherwise than before it was fetched.
+    pub fn aside(&mut self, table: &[u8], name: &[u8], time: Timestamp) {
+        if self.open.is_empty() {
+            return;
+        }
+        let part = Part::new(table, name);
+        let begun = in_range(&self.open, part, |one, fate| {
+            fate.ends_by(time) && is_in(part, one, fate)
+        });
+        for one in begun {
+            if let Some(fate) = self.open.remove(&one) {
+                self.closed.insert(one, Fate::new(fate.place, fate.at));
+            }
+        }
+    }
+
+    /// A record says that all parts in a range are dropped: those that did not come are wanted no more.
+    pub fn drops(&mut self, table: &[u8], range: &[u8], time: Timestamp) {
+        let range = Part::new(table, range);
+        self.dropped = Some((range.table, time));
+        if self.open.is_empty() {
+            return;
+        }
+        for one in in_range(&self.open, range, |one, _| range.covers(one)) {
+            self.close(one, Place::Dropped, time);
+        }
+    }
+
+    /// A record says that some parts of a table are wanted no more, and not which, unless one before it did.
+    pub fn clears(&mut self, table: &[u8], time: Timestamp) {
+        let table = Sought::new(table).hash;
+        let is_told =
+            |(dropped, at): (u64, Timestamp)| dropped == table && (time.0 - at.0).abs() <= DISORDER;
+        if self.dropped.is_some_and(is_told) {
+            return;
+        }
+        for (part, fate) in &mut self.open {
+            if part.table == table && fate.ends_by(time) {
+                fate.doubt(time);
+            }
+        }
+    }
+
+    /// A stretch of the log is not here, up to a stamp: what was missing before may have come in it.
+    pub fn hole(&mut self, to: Timestamp) {
+        for fate in self.open.values_mut() {
+            if fate.ends_by(to) {
+                fate.doubt(to);
+            }
+        }
+    }
+
+    /// The parts that are here, came by a stamp, and are a part or came in it.
+    fn that_came_in(&self, table: &[u8], name: &[u8], time: Timestamp) -> Vec<Part> {
+        if self.closed.is_empty() {
+            return Vec::new();
+        }
+        let part = Part::new(table, name);
+        in_range(&self.closed, part, |one, fate| {
+            fate.at <= time && is_in(part, one, fate)
+        })
+    }
+
     /// How many different parts did not come at first.
     pub fn failed(&self) -> usize {
-        self.missing.len() + self.came.len()
+        self.open.len() + self.closed.len()
     }
 
     /// How many of them are missing at the end.
     pub fn missing(&self) -> usize {
-        self.missing.len()
+        let open = self.open.values();
+        open.filter(|fate| fate.doubted.is_none()).count()
+    }
+
+    /// How many were dropped before they came.
+    pub fn dropped(&self) -> usize {
+        let closed = self.closed.values();
+        closed.filter(|fate| fate.place == Place::Dropped).count()
+    }
+
+    /// Of how many parts, and of how many records that name none, it cannot be told whether they came.
+    pub fn untold(&self) -> u64 {
+        let doubted = self.open.len() - self.missing();
+        self.unnamed + u64::try_from(doubted).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a part that did not come at first is here in the end, or wanted no more, and since when.
+    pub fn closed(&self, table: &[u8], name: &[u8]) -> Option<Timestamp> {
+        let fate = self.closed.get(&Part::new(table, name));
+        fate.map(|fate| fate.at)
     }
 
     /// The record that brought one last, and when.
@@ -192,21 +367,25 @@ impl ArrivalTally {
 
     /// Takes what another log of the same node says.
     pub(super) fn absorb(&mut self, other: Self) {
-        for (part, came) in other.came {
-            let waits = self.missing.get(&part).is_some_and(|said| *said > came.0);
-            if !waits {
-                self.missing.remove(&part);
-                let known = self.came.entry(part).or_insert(came);
-                *known = came.max(*known);
-            }
+        for (part, theirs) in other.open.into_iter().chain(other.closed) {
+            let mine = self.open.remove(&part).or(self.closed.remove(&part));
+            let fate = mine.map_or(theirs, |mine| mine.merge(theirs));
+            let to = if fate.is_open() {
+                &mut self.open
+            } else {
+                &mut self.closed
+            };
+            to.insert(part, fate);
         }
-        for (part, said) in other.missing {
-            self.miss(part, said);
-        }
-        self.untold += other.untold;
+        self.unnamed += other.unnamed;
         let lasts = [self.last.take(), other.last];
         self.last = lasts.into_iter().flatten().max_by_key(|(time, _)| *time);
     }
+}
+
+/// Whether one is a part, or came in it.
+fn is_in(part: Part, one: &Part, fate: &Fate) -> bool {
+    matches!(fate.place, Place::Here(within) if *one == part || within == part)
 }
 
 /// The parts in the range of one that are wanted.
@@ -371,9 +550,9 @@ mod tests {
         let mut tally = tally(&["all_1_1_0"]);
         come(&mut tally, "all_1_1_0", 40 * SECOND);
         tally.fails(b"a", b"all_1_1_0", Timestamp(31 * SECOND), 100);
-        assert_eq!((tally.missing(), tally.untold), (0, 0), "in disorder");
+        assert_eq!((tally.missing(), tally.untold()), (0, 0), "in disorder");
         tally.fails(b"a", b"all_1_1_0", Timestamp(29 * SECOND), 100);
-        assert_eq!((tally.missing(), tally.untold), (0, 1));
+        assert_eq!((tally.missing(), tally.untold()), (0, 1));
     }
 
     #[test]
@@ -382,7 +561,7 @@ mod tests {
         tally.comes(b"b", b"202601_1_1_0", Timestamp(20), || evidence("b"));
         tally.fails(b"a", b"", Timestamp(10), 100);
         tally.fails(b"a", b"202601_2_2_0", Timestamp(10), 1);
-        assert_eq!((tally.failed(), tally.missing(), tally.untold), (1, 1, 2));
+        assert_eq!((tally.failed(), tally.missing(), tally.untold()), (1, 1, 2));
     }
 
     #[test]
@@ -396,6 +575,92 @@ mod tests {
         one.absorb(other);
         assert_eq!((one.failed(), one.missing()), (2, 0));
         assert_eq!(cited(&one), Some((30, "202601_1_1_0")));
+    }
+
+    #[test]
+    fn what_one_fetches_into_the_folder_of_detached_parts_changes_nothing() {
+        let mut tally = tally(&["all_1_1_0", "all_2_2_0"]);
+        come(&mut tally, "all_0_5_1", 20);
+        // Begun before it came; and one of the two that came, which is fetched again.
+        tally.begins(b"a", b"all_1_1_0", Timestamp(19));
+        assert_eq!((tally.missing(), tally.untold()), (0, 0));
+        tally.begins(b"a", b"all_1_1_0", Timestamp(30));
+        assert_eq!((tally.missing(), tally.untold()), (0, 1));
+        tally.aside(b"a", b"all_1_1_0", Timestamp(31));
+        assert_eq!((tally.missing(), tally.untold()), (0, 0));
+        // Both are fetched again: one comes, one fails.
+        for part in ["all_1_1_0", "all_2_2_0"] {
+            tally.begins(b"a", part.as_bytes(), Timestamp(40));
+        }
+        come(&mut tally, "all_1_1_0", 41);
+        tally.fails(b"a", b"all_2_2_0", Timestamp(41), 100);
+        assert_eq!((tally.failed(), tally.missing(), tally.untold()), (2, 1, 0));
+    }
+
+    #[test]
+    fn what_is_dropped_is_neither_here_nor_missing() {
+        let mut tally = tally(&["all_1_1_0", "all_2_2_0", "all_9_9_0", "x_1_1_0"]);
+        come(&mut tally, "all_2_2_0", 20);
+        // Of another table, before the failure, and of blocks that lie in it.
+        tally.drops(b"b", b"all_0_5_999999999", Timestamp(30));
+        tally.drops(b"a", b"all_0_5_999999999", Timestamp(9));
+        assert_eq!((tally.dropped(), tally.missing()), (0, 3));
+        tally.drops(b"a", b"all_0_5_999999999", Timestamp(30));
+        assert_eq!((tally.dropped(), tally.missing()), (1, 2));
+        // The queue's own word on it adds nothing; a try that was under way fails.
+        tally.clears(b"a", Timestamp(31));
+        tally.fails(b"a", b"all_1_1_0", Timestamp(32), 100);
+        assert_eq!(
+            (tally.dropped(), tally.missing(), tally.untold()),
+            (1, 2, 0)
+        );
+    }
+
+    #[test]
+    fn entries_of_the_queue_that_go_without_a_name_leave_their_table_in_doubt() {
+        let mut tally = tally(&["all_1_1_0", "all_2_2_0"]);
+        tally.fails(b"b", b"all_1_1_0", Timestamp(10), 100);
+        tally.clears(b"a", Timestamp(9));
+        assert_eq!((tally.missing(), tally.untold()), (3, 0));
+        tally.clears(b"a", Timestamp(20));
+        assert_eq!((tally.missing(), tally.untold()), (1, 2));
+        // One is tried again, so it was not among them; one comes.
+        tally.fails(b"a", b"all_1_1_0", Timestamp(30), 100);
+        come(&mut tally, "all_2_2_0", 30);
+        assert_eq!((tally.missing(), tally.untold()), (2, 0));
+    }
+
+    #[test]
+    fn what_comes_by_an_earlier_clock_or_where_the_log_has_a_hole_is_untold() {
+        let parts = ["all_1_1_0", "all_2_2_0", "all_3_3_0"];
+        let mut tally = ArrivalTally::default();
+        for part in parts {
+            tally.fails(b"a", part.as_bytes(), Timestamp(60 * SECOND), 100);
+        }
+        // In disorder; and by a clock that was set back.
+        come(&mut tally, parts[0], 50 * SECOND);
+        assert_eq!((tally.missing(), tally.untold()), (3, 0));
+        come(&mut tally, parts[0], 49 * SECOND);
+        assert_eq!((tally.missing(), tally.untold()), (2, 1));
+        tally.hole(Timestamp(59 * SECOND));
+        assert_eq!((tally.missing(), tally.untold()), (2, 1));
+        tally.hole(Timestamp(70 * SECOND));
+        assert_eq!((tally.missing(), tally.untold()), (0, 3));
+        // What is said after it holds.
+        tally.fails(b"a", parts[1].as_bytes(), Timestamp(80 * SECOND), 100);
+        come(&mut tally, parts[2], 80 * SECOND);
+        assert_eq!((tally.missing(), tally.untold()), (1, 1));
+    }
+
+    #[test]
+    fn the_later_of_two_logs_decides_and_a_later_doubt_stays() {
+        let (mut one, mut other) = (tally(&["all_1_1_0", "all_2_2_0"]), tally(&["all_1_1_0"]));
+        other.hole(Timestamp(40));
+        come(&mut one, "all_0_9_1", 30);
+        one.absorb(other);
+        assert_eq!((one.missing(), one.untold(), one.failed()), (0, 1, 2));
+        assert_eq!(one.closed(b"a", b"all_2_2_0"), Some(Timestamp(30)));
+        assert_eq!(one.closed(b"a", b"all_1_1_0"), None);
     }
 
     #[test]

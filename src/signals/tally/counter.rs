@@ -29,12 +29,14 @@ pub struct Counter {
     pub sum: Option<usize>,
     /// Whether nothing follows from it where it is zero: what it counts may be there and not shown.
     pub is_absence_open: bool,
+    /// Whether it counts queries: of several loggers' records of one that failed the first.
+    pub per_query: bool,
 }
 
 impl Counter {
     /// Whether it takes only some of its signal's occurrences.
     pub fn selects(&self) -> bool {
-        !self.filters.is_empty() || self.below.is_some()
+        !self.filters.is_empty() || self.below.is_some() || self.per_query
     }
 
     /// Whether it takes an occurrence with these values.
@@ -166,6 +168,7 @@ mod tests {
             values: Vec::new(),
             sum: None,
             is_absence_open: false,
+            per_query: false,
         };
         let mut tally = CounterTally::default();
         for &time in times {

@@ -129,6 +129,8 @@ pub struct NodeTally {
     pub arrivals: BTreeMap<usize, ArrivalTally>,
     /// Stretches of the main log without a record, in order.
     pub gaps: Vec<(Timestamp, Timestamp)>,
+    /// Stretches of the main log that are in a piece that is not here, between two that are.
+    pub holes: Vec<(Timestamp, Timestamp)>,
     /// Error and Fatal records.
     pub errors: Errors,
     /// What the process says of itself.
@@ -229,6 +231,14 @@ impl NodeTally {
         }
     }
 
+    /// A stretch of its log is not here: from the end of one piece to the beginning of another.
+    pub fn hole(&mut self, from: Timestamp, to: Timestamp) {
+        self.holes.push((from, to));
+        for arrivals in self.arrivals.values_mut() {
+            arrivals.hole(to);
+        }
+    }
+
     /// Adds what was counted of the same node in another log.
     pub fn absorb(&mut self, other: Self) {
         self.records += other.records;
@@ -264,6 +274,7 @@ impl NodeTally {
             self.arrivals.entry(at).or_default().absorb(tally);
         }
         self.gaps.extend(other.gaps);
+        self.holes.extend(other.holes);
         self.errors.absorb(other.errors);
         for (key, tally) in other.watched {
             self.watched.entry(key).or_default().absorb(tally);

@@ -16,6 +16,8 @@ pub struct StallWatch {
     pub signal: u16,
     /// The fields that tell one subject from another.
     pub key: Vec<usize>,
+    /// Whether the table that their record is about tells them apart as well: the same part may be in several.
+    pub of_table: bool,
     /// The fields that stay.
     pub still: Vec<usize>,
     /// Two fields of which the first must be below the second: there is more to come.
@@ -77,10 +79,12 @@ type Packed = SmallVec<[u8; 96]>;
 /// The length from which on it stands in four bytes behind this one.
 const LONG: u8 = u8::MAX;
 
-fn pack(values: &[&[u8]], fields: impl Iterator<Item = usize>) -> Packed {
+/// What stands for a field where the table is packed.
+const TABLE: usize = u8::MAX as usize;
+
+fn pack<'v>(values: impl Iterator<Item = (usize, &'v [u8])>) -> Packed {
     let mut packed = Packed::new();
-    for field in fields {
-        let value = values[field];
+    for (field, value) in values {
         packed.push(u8::try_from(field).unwrap_or(u8::MAX));
         match u8::try_from(value.len()) {
             Ok(length) if length < LONG => packed.push(length),
@@ -129,6 +133,11 @@ impl Stall {
             .map_or(b"", |(_, value)| value)
     }
 
+    /// The table that its records are about, where that tells subjects apart.
+    pub fn table(&self) -> &[u8] {
+        self.value(TABLE)
+    }
+
     /// Those with more repetitions first, the earliest of equals; of one time by what tells them apart.
     fn order(&self, other: &Self) -> Ordering {
         let rank = |stall: &Self| (Reverse(stall.repeats), stall.span);
@@ -148,11 +157,11 @@ impl Stall {
 }
 
 impl StallTally {
-    /// Takes one more occurrence of the watched signal.
+    /// Takes one more occurrence of the watched signal, in a record about a table.
     pub fn see(
         &mut self,
         watch: &StallWatch,
-        values: &[&[u8]],
+        (table, values): (&[u8], &[&[u8]]),
         time: Timestamp,
         subjects_max: usize,
     ) {
@@ -164,10 +173,12 @@ impl StallTally {
         let more = watch
             .below
             .is_none_or(|(low, high)| is_below(values[low], values[high]));
-        let key = pack(values, watch.key.iter().copied());
+        let of = |&field: &usize| (field, values[field]);
+        let table = watch.of_table.then_some((TABLE, table));
+        let key = pack(watch.key.iter().map(of).chain(table));
         let sought = Sought::new(&key);
         let is = |stall: &Stall| sought.is(&stall.key);
-        let beside = pack(values, watch.kept.iter().copied());
+        let beside = pack(watch.kept.iter().map(of));
         let begun = |key: Name| Stall {
             key,
             beside: Sought::new(&beside).name(),
@@ -228,9 +239,17 @@ impl StallTally {
         self.ended.iter().chain(&self.current)
     }
 
-    /// The stretch with most repetitions of those with so many at least over so many microseconds, the earliest of equals.
-    pub fn longest(&self, repeats: u64, lasting: i64) -> Option<&Stall> {
-        let long = |stall: &&Stall| stall.repeats >= repeats && stall.duration() >= lasting;
+    /// The stretch with most repetitions of those with so many at least over so many microseconds that are asked for, the
+    /// earliest of equals.
+    pub fn longest(
+        &self,
+        repeats: u64,
+        lasting: i64,
+        is_asked: impl Fn(&Stall) -> bool,
+    ) -> Option<&Stall> {
+        let long = |stall: &&Stall| {
+            stall.repeats >= repeats && stall.duration() >= lasting && is_asked(stall)
+        };
         let fits = self.stretches().filter(long);
         fits.reduce(|a, b| if b.order(a).is_lt() { b } else { a })
     }
@@ -294,6 +313,7 @@ mod tests {
         let mut watch = StallWatch {
             signal: 0,
             key: vec![0],
+            of_table: false,
             still: vec![0],
             below: None,
             falls: None,
@@ -311,12 +331,35 @@ mod tests {
         let long = vec![b'x'; 300];
         for (at, last) in [(1, &b"first"[..]), (2, &long), (3, b"")] {
             let values = [&b"20260803_376_376_0"[..], b"unasked", last];
-            tally.see(&watch, &values, Timestamp(at), 10);
-            let stall = tally.longest(1, 0).unwrap();
+            tally.see(&watch, (b"", &values), Timestamp(at), 10);
+            let stall = tally.longest(1, 0, |_| true).unwrap();
             assert_eq!(stall.value(0), b"20260803_376_376_0");
             assert_eq!((stall.value(1), stall.value(2)), (&b""[..], last));
         }
-        assert_eq!(tally.longest(3, 2).map(|stall| stall.repeats), Some(3));
+        assert_eq!(
+            tally.longest(3, 2, |_| true).map(|stall| stall.repeats),
+            Some(3)
+        );
+    }
+
+    #[test]
+    fn the_same_part_of_two_tables_is_two_subjects_where_tables_tell_them_apart() {
+        for (of_table, most) in [(true, 3), (false, 5)] {
+            let watch = StallWatch {
+                of_table,
+                ..watch()
+            };
+            let mut tally = StallTally::default();
+            for (at, table) in [(0, b"a"), (1, b"b"), (2, b"a"), (3, b"b"), (4, b"a")] {
+                let values = [&b"all_1_1_0"[..], b"", b""];
+                tally.see(&watch, (table, &values), Timestamp(at), 10);
+            }
+            let longest = tally.longest(1, 0, |_| true).unwrap();
+            assert_eq!(longest.repeats, most);
+            assert_eq!(longest.table(), if of_table { &b"a"[..] } else { b"" });
+            let other = tally.longest(1, 0, |stall| stall.table() == b"b");
+            assert_eq!(other.map(|stall| stall.repeats), of_table.then_some(2));
+        }
     }
 
     #[test]
@@ -326,7 +369,7 @@ mod tests {
         for at in 0..5 {
             tally.see(
                 &watch,
-                &[b"stuck", b"", b""],
+                (b"", &[b"stuck", b"", b""]),
                 Timestamp(at * 5 * MINUTE),
                 100_000,
             );
@@ -335,13 +378,13 @@ mod tests {
         for at in 0..10_000 {
             let part = format!("all_{at}_{at}_0");
             let time = Timestamp(from + at * MINUTE / 60);
-            tally.see(&watch, &[part.as_bytes(), b"", b""], time, 100_000);
+            tally.see(&watch, (b"", &[part.as_bytes(), b"", b""]), time, 100_000);
         }
         // 12 minutes are 720 seconds; it is looked when as many again are there.
         assert!(tally.current.len() <= 2 * 1_024, "{}", tally.current.len());
         assert!(tally.ended.len() < 6 * STRETCHES_MAX);
         let longest = tally
-            .longest(2, MINUTE)
+            .longest(2, MINUTE, |_| true)
             .map(|stall| (stall.repeats, stall.duration()));
         assert_eq!(longest, Some((5, 20 * MINUTE)));
     }
@@ -362,6 +405,9 @@ mod tests {
             tally.end(Some(stall(format!("long-{at}"), 5, 5_000)));
         }
         assert!(tally.ended.len() < 6 * STRETCHES_MAX);
-        assert_eq!(tally.longest(10, 600).map(|stall| stall.repeats), Some(12));
+        assert_eq!(
+            tally.longest(10, 600, |_| true).map(|stall| stall.repeats),
+            Some(12)
+        );
     }
 }

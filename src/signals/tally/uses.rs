@@ -10,6 +10,8 @@ pub struct Uses {
     pub values: Vec<usize>,
     /// The counters.
     pub counters: Vec<usize>,
+    /// Whether any of them counts queries.
+    pub per_query: bool,
     /// The stalls.
     pub stalls: Vec<usize>,
     /// The sides of pairs.
@@ -25,8 +27,8 @@ pub struct Uses {
 pub struct ArrivalUse {
     /// The index of what rules ask for.
     pub arrival: usize,
-    /// The field that names the part.
-    pub field: usize,
+    /// The field that names the part; none where they name none.
+    pub field: Option<usize>,
     /// What they say of it.
     pub says: Arrives,
 }
@@ -36,21 +38,25 @@ pub struct ArrivalUse {
 pub enum Arrives {
     /// It did not come.
     Fails,
-    /// It came.
+    /// It came, or is here.
     Comes,
+    /// Its fetch begins.
+    Begins,
+    /// It was fetched, and put aside.
+    Aside,
     /// It came, and is to come again.
     Leaves,
+    /// It is the range of parts that are dropped.
+    Drops,
+    /// Some parts of its table are wanted no more.
+    Clears,
 }
 
-/// Parts that did not come at first, as a rule asks for them.
+/// Parts that did not come at first, as a rule asks for them: who says what of them, by which field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrivalWatch {
-    /// The signal of the records that say that one did not come, and the field that names it.
-    pub failed: (u16, usize),
-    /// The same of the records that bring one.
-    pub came: Vec<(u16, usize)>,
-    /// The same of the records after which one is to come again.
-    pub lost: Vec<(u16, usize)>,
+    /// The signals of the records, the fields that name the part, and what they say.
+    pub sides: Vec<(u16, Option<usize>, Arrives)>,
 }
 
 impl Uses {
@@ -74,7 +80,9 @@ impl Uses {
         let mut uses: Vec<Self> = signals.iter().map(of_signal).collect();
         for (at, counter) in counters.iter().enumerate() {
             if let Some(signal) = counter.signal {
-                uses[usize::from(signal)].counters.push(at);
+                let uses = &mut uses[usize::from(signal)];
+                uses.counters.push(at);
+                uses.per_query |= counter.per_query;
             }
         }
         for (at, stall) in stalls.iter().enumerate() {
@@ -87,17 +95,12 @@ impl Uses {
             uses[usize::from(side.signal)].awaited.push(at);
         }
         for (arrival, watch) in arrivals.iter().enumerate() {
-            let mut uses_of = |(signal, field): (u16, usize), says| {
+            for &(signal, field, says) in &watch.sides {
                 uses[usize::from(signal)].arrivals.push(ArrivalUse {
                     arrival,
                     field,
                     says,
                 });
-            };
-            let came = watch.came.iter().map(|it| (*it, Arrives::Comes));
-            let lost = watch.lost.iter().map(|it| (*it, Arrives::Leaves));
-            for (side, says) in came.chain(lost).chain([(watch.failed, Arrives::Fails)]) {
-                uses_of(side, says);
             }
         }
         uses

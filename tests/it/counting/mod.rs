@@ -7,6 +7,7 @@ mod forged;
 mod generated;
 mod once;
 mod positions;
+mod queries;
 mod quoted;
 mod several;
 mod timeline;

@@ -12,6 +12,7 @@ mod healing;
 mod ignore;
 mod incidents;
 mod order;
+mod queue;
 mod several;
 mod stall;
 mod steps;
