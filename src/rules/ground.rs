@@ -66,10 +66,15 @@ impl Ground<'_> {
             } else if let Some(parts) = &fact.arrival {
                 self.arrival_fact(parts.get_ref(), value)
             } else if let Some(count) = &fact.count {
-                self.value_fact(&FieldRef {
+                let field = FieldRef {
                     count: count.clone(),
                     field: fact.value.clone(),
-                })
+                };
+                if fact.different {
+                    self.different_fact(&field)
+                } else {
+                    self.value_fact(&field)
+                }
             } else {
                 self.silence_fact(value)
             };
@@ -139,6 +144,12 @@ impl Ground<'_> {
             String::new()
         };
         (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+    }
+
+    /// How many different values a field has.
+    fn different_fact(&self, field: &FieldRef) -> Option<String> {
+        let values = self.values(field, usize::MAX).len();
+        (values > 0).then(|| values.to_string())
     }
 
     fn arrival_fact(&self, name: &str, value: &str) -> Option<String> {

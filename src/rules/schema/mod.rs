@@ -153,6 +153,9 @@ pub struct FactDecl {
     pub count: Option<Spanned<String>>,
     /// A field of its signal, or one of the measures of a stall, a problem or a silence.
     pub value: Spanned<String>,
+    /// With `count`: how many different values the field has, and not which.
+    #[serde(default)]
+    pub different: bool,
 }
 
 /// A rule whose finding explains this one because a position that this one is about lies where that one's WAL is wrong.

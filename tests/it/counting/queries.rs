@@ -153,19 +153,19 @@ fn one_name_one_table_one_part_and_one_container_are_no_seven() {
             "parts-damaged",
             check,
             lost,
-            "5 records say at n1 that a part is on no replica: all_0_0_0",
+            "at n1 1 part is on no replica, said 5 times",
         ),
         (
             "parts-damaged",
             check,
             broken,
-            "5 records say that a part on the disk of n1 looked broken and was to be fetched anew: all_0_0_0",
+            "1 part on the disk of n1 looked broken 5 times, to be fetched anew",
         ),
         (
             "parts-missing",
             "db.t (StorageReplicatedMergeTree)",
             missing,
-            "5 records say that a part was not on the disk of n1 when it started: all_0_0_0;",
+            "parts were not on the disk of n1 when it started: 1 part, said 5 times;",
         ),
     ] {
         let report = report(&fails(&[logger], text));
