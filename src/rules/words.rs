@@ -147,14 +147,14 @@ mod tests {
     #[test]
     fn words_agree_with_counts_and_with_servers() {
         let counts = BTreeMap::from([("one".to_owned(), 1), ("two".to_owned(), 2)]);
-        let (r1, r2) = ("r1".to_owned(), "r2".to_owned());
+        let both = ["r1".to_owned(), "r2".to_owned()];
         let says = |accused: &[String]| {
             let words = Words {
                 counts: &counts,
                 shares: &BTreeMap::new(),
                 facts: &BTreeMap::new(),
                 nodes: &[],
-                reporters: std::slice::from_ref(&r1),
+                reporters: &both[..1],
                 accused,
                 unseen: &[],
             };
@@ -164,8 +164,8 @@ mod tests {
         };
         for (accused, says_so) in [
             (&[][..], "a server that no record names refuses"),
-            (&[r2.clone()], "r2 refuses"),
-            (&[r1.clone(), r2.clone()], "r1 and r2 refuse"),
+            (&both[1..], "r2 refuses"),
+            (&both, "r1 and r2 refuse"),
         ] {
             let wanted = format!("1 try, 2 tries: {says_so} r1 it");
             assert_eq!(says(accused), wanted);

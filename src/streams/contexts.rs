@@ -78,6 +78,20 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// An occurrence on a thread, kept with what it is cited by.
+    pub(super) fn new(said: &Said<'_>, thread: u64, evidence: Evidence) -> Self {
+        Self {
+            signal: said.signal,
+            thread,
+            time: said.time,
+            values: said.values.iter().map(|value| value.to_vec()).collect(),
+            evidence,
+            suspect: said.suspect,
+            table: said.table.to_vec(),
+            is_again: said.is_again,
+        }
+    }
+
     /// Counts it as it is.
     pub(super) fn count(self, tally: &mut NodeTally, rules: &FoldRules<'_>) {
         let values: Vec<&[u8]> = self.values.iter().map(Vec::as_slice).collect();

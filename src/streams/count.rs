@@ -35,15 +35,8 @@ pub(super) fn count(
     said: &Said<'_>,
     evidence: impl FnOnce() -> Evidence,
 ) {
-    let Said {
-        signal: index,
-        values,
-        time,
-        suspect,
-        weight_max,
-        table,
-        is_again,
-    } = *said;
+    let (index, values, time) = (said.signal, said.values, said.time);
+    let suspect = said.suspect;
     let signal = rules.signals.signal(index);
     let uses = &rules.uses[usize::from(index)];
     let signal_tally = &mut tally.signals[usize::from(index)];
@@ -88,7 +81,12 @@ pub(super) fn count(
     }
     if let Some(time) = time {
         for &at in &uses.stalls {
-            tally.stalls[at].see(&rules.stalls[at], (table, values), time, rules.subjects_max);
+            tally.stalls[at].see(
+                &rules.stalls[at],
+                (said.table, values),
+                time,
+                rules.subjects_max,
+            );
         }
         for &at in &uses.sides {
             let sample = tally.paired.entry(at).or_default();
@@ -97,7 +95,7 @@ pub(super) fn count(
     }
     for &at in &uses.counters {
         let counter = &rules.counters[at];
-        if !counter.takes(values) || counter.per_query && is_again {
+        if !counter.takes(values) || counter.per_query && said.is_again {
             continue;
         }
         let counted = &mut tally.counters[at];
@@ -105,7 +103,7 @@ pub(super) fn count(
             counted.add_values(counter, values, rules.subjects_max);
         }
         let weight = counter.sum.map_or(1, |field| number(values[field]));
-        if counted.add(counter, time, weight.min(weight_max)) {
+        if counted.add(counter, time, weight.min(said.weight_max)) {
             tally.counters[at].evidence.push(Evidence::clone(&evidence));
         }
     }

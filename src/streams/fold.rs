@@ -422,43 +422,16 @@ impl<'s> Fold<'s> {
             }
         };
         let uses = &self.rules.uses[usize::from(found.signal)];
-        let is_again = uses.per_query && !suspect && {
-            let record = self.format.parse(entry.bytes.of(&scanned.block.bytes));
-            record.is_some_and(|record| self.queries.is_again(found.signal, &record))
-        };
-        let table = if uses.stalls.is_empty() {
-            b""
-        } else {
-            table_of(scanned, entry)
-        };
+        let text = (self.format, entry.bytes.of(&scanned.block.bytes));
+        let is_again = !suspect && self.queries.repeats(uses, found.signal, text);
+        let asks = uses.stalls.first();
+        let table = asks.map_or(&b""[..], |_| table_of(scanned, entry));
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);
         let (rules, weight_max) = (self.rules, self.weight_max);
         for one in ready {
             one.count(&mut self.tally, rules);
-        }
-        if Contexts::waits(signal) && entry.time.is_some() {
-            let values = values.iter().map(|value| value.to_vec()).collect();
-            let waiting = Waiting {
-                signal: found.signal,
-                thread: entry.thread,
-                time: entry.time,
-                values,
-                evidence: evidence(),
-                suspect,
-                table: table.to_vec(),
-                is_again,
-            };
-            self.contexts.wait(waiting);
-            self.taken = taken;
-            return;
-        }
-        let tally = self.tally_of(scanned, entry);
-        if !suspect {
-            let found = (found.signal, &values[..]);
-            awaited::note(tally, rules, scanned, entry, found);
-            arrivals::note(tally, rules, (scanned, entry), found, evidence);
         }
         let said = Said {
             signal: found.signal,
@@ -469,6 +442,18 @@ impl<'s> Fold<'s> {
             table,
             is_again,
         };
+        if Contexts::waits(signal) && entry.time.is_some() {
+            let waiting = Waiting::new(&said, entry.thread, evidence());
+            self.contexts.wait(waiting);
+            self.taken = taken;
+            return;
+        }
+        let tally = self.tally_of(scanned, entry);
+        if !suspect {
+            let found = (found.signal, &values[..]);
+            awaited::note(tally, rules, scanned, entry, found);
+            arrivals::note(tally, rules, (scanned, entry), found, evidence);
+        }
         count(tally, rules, &said, evidence);
         if !suspect && !signal.each.is_empty() {
             each::count(tally, rules, (scanned, entry), &said);

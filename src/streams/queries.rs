@@ -5,7 +5,9 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use crate::parsers::Format;
 use crate::record::Record;
+use crate::signals::tally::Uses;
 use crate::time::{MINUTE, Timestamp};
 
 /// How many queries are remembered.
@@ -19,9 +21,20 @@ const WITHIN: i64 = MINUTE;
 pub(super) struct Queries(FxHashMap<(u16, u64), (u64, Timestamp)>);
 
 impl Queries {
+    /// The same of a record of a format, where anything asks for it.
+    pub(super) fn repeats(
+        &mut self,
+        uses: &Uses,
+        signal: u16,
+        (format, text): (Format, &[u8]),
+    ) -> bool {
+        let record = uses.per_query.then(|| format.parse(text)).flatten();
+        record.is_some_and(|record| self.is_again(signal, &record))
+    }
+
     /// Whether a record of a signal repeats what another logger wrote of the same query. A query that fails again, under the same
     /// id, is written down by the same logger.
-    pub(super) fn is_again(&mut self, signal: u16, record: &Record<'_>) -> bool {
+    fn is_again(&mut self, signal: u16, record: &Record<'_>) -> bool {
         let Some(time) = record.time.filter(|_| !record.query_id.is_empty()) else {
             return false;
         };

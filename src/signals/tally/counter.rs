@@ -9,6 +9,10 @@ use crate::time::Timestamp;
 pub const TIMES_MAX: usize = 20_000;
 
 /// A count that a rule asks for: a signal whose fields have given values, or something that is no record.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something of its own that rules ask of a count"
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// The index of the signal; none where no record is counted, but a problem of a WAL.
