@@ -194,7 +194,7 @@ fn what_is_fetched_into_the_folder_of_detached_parts_was_here_before_or_is_not()
         "Fetched part all_1_1_0 from /clickhouse/tables/orders/replicas/n1 (to 'detached' directory)",
     );
     let came = refused("all_1_1_0") + &fetched("10:00:30.000000", "all_1_1_0");
-    let begun = came.clone() + &asked("10:01:00.000000", STORAGE, "all_1_1_0");
+    let begun = came + &asked("10:01:00.000000", STORAGE, "all_1_1_0");
     assert_eq!(told(&(begun.clone() + &detached)), HEALED);
     // Begun once more, and no record tells what for or what came of it.
     assert_eq!(told(&begun), UNTOLD);
