@@ -66,7 +66,7 @@ impl ArrivalTest {
     /// Whether a node's log would show that a part came.
     fn is_seen(&self, scene: &Scene<'_>, node: &NodeTally) -> bool {
         let mut came = self.came.iter();
-        came.any(|&at| observe::obstacle(scene.signals.signal(at), node).is_none())
+        came.any(|&at| observe::obstacle(scene.signals, at, node).is_none())
     }
 
     /// The records that brought the last of them on each node, where all came.

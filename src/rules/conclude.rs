@@ -222,7 +222,7 @@ impl RuleBase {
             let signal = self.signals.signal(index);
             let declared = &self.declared.signal[usize::from(index)];
             for node in nodes.iter().filter(|node| observe::concerns(signal, node)) {
-                if let Some(why) = observe::obstacle(signal, node) {
+                if let Some(why) = observe::obstacle(&self.signals, index, node) {
                     let collect = declared
                         .collect
                         .clone()

@@ -247,6 +247,11 @@ impl Signal {
         self.levels & (1 << level.index()) != 0
     }
 
+    /// Whether nothing is said of its level.
+    pub fn is_of_any_level(&self) -> bool {
+        Level::ALL.into_iter().all(|level| self.admits(level))
+    }
+
     /// Whether records of this logger may be this signal.
     pub fn comes_from(&self, logger: &[u8]) -> bool {
         (self.loggers.is_empty() || self.loggers.iter().any(|p| p.fits(logger)))

@@ -296,6 +296,16 @@ impl NodeTally {
             .find(|level| self.seen.levels & (1 << level.index()) != 0)
     }
 
+    /// The level down to which its logs show records: an err.log goes down to Warning at least.
+    pub fn shown_level(&self) -> Level {
+        let floor = if self.seen.err {
+            Level::Warning
+        } else {
+            Level::Fatal
+        };
+        self.log_level().unwrap_or(floor).max(floor)
+    }
+
     /// Widens the node's span.
     pub fn widen(&mut self, span: Option<(Timestamp, Timestamp)>) {
         if let Some((low, high)) = span {

@@ -11,6 +11,7 @@ mod explain;
 mod healing;
 mod ignore;
 mod incidents;
+mod levels;
 mod order;
 mod several;
 mod stall;
