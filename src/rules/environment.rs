@@ -29,6 +29,8 @@ pub struct Environment {
     pub start: Option<(u16, usize, usize)>,
     /// The signal and field that name the zone.
     pub zone: Option<(u16, usize)>,
+    /// The signal of a Keeper's start.
+    pub keeper: Option<u16>,
 }
 
 impl Environment {
@@ -37,8 +39,17 @@ impl Environment {
         self.start.map(|(signal, ..)| signal)
     }
 
+    /// Whether the logs of a node tell of the start of a Keeper, and of no server's: a server may have a Keeper within.
+    fn is_keeper_alone(&self, tally: &NodeTally) -> bool {
+        let starts = |signal: Option<u16>| {
+            signal.is_some_and(|at| tally.signals[usize::from(at)].all.count > 0)
+        };
+        starts(self.keeper) && !starts(self.start_signal())
+    }
+
     /// Reads the environment of a node from its tally; a zone that the user gives wins.
-    pub fn facts(&self, tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
+    pub fn facts(&self, mut tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
+        tally.seen.keeper_alone = self.is_keeper_alone(&tally);
         let values = |signal: u16, field: usize| -> Vec<String> {
             let ranked = tally.signals[usize::from(signal)].values[field].ranked();
             ranked

@@ -13,7 +13,12 @@ pub fn concerns(signal: &Signal, node: &NodeTally) -> bool {
     if let Some(row) = &signal.row {
         return node.exported.has(&row.table);
     }
+    // A Keeper writes the format of a server and does nothing of what a server does.
+    let is_servers = node.seen.keeper_alone && !signal.keeper;
     let written = |format: &Format| {
+        if is_servers && *format == Format::CLICKHOUSE {
+            return false;
+        }
         let beside = format.spec().beside.and_then(Format::from_name);
         node.seen.has(beside.unwrap_or(*format))
     };

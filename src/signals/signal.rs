@@ -46,6 +46,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// Whether Keepers log it, too.
+    pub keeper: bool,
     /// The fields that hold positions in a log, which are followed over time.
     pub positions: Vec<usize>,
     /// What its occurrences stand for on a time axis, if they are worth a mark.

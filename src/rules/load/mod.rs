@@ -313,6 +313,8 @@ impl<'t> Loader<'t> {
         };
         let start = signal_index(signals, &declared.start, origin)?;
         let zone = signal_index(signals, &declared.zone, origin)?;
+        let keeper = declared.keeper.as_ref();
+        let keeper = keeper.map(|id| signal_index(signals, id, origin));
         let field = |signal: u16, name: &toml::Spanned<String>| {
             field_index(&signals[usize::from(signal)], name, origin)
         };
@@ -323,6 +325,7 @@ impl<'t> Loader<'t> {
                 field(start, &declared.build)?,
             )),
             zone: Some((zone, field(zone, &declared.zone_field)?)),
+            keeper: keeper.transpose()?,
         })
     }
 }

@@ -164,6 +164,8 @@ pub struct Seen {
     pub wal: bool,
     /// Some lines of a log, as grep finds them.
     pub excerpt: bool,
+    /// Its logs in a server's format are a Keeper's; known when all of them are read.
+    pub keeper_alone: bool,
 }
 
 impl Seen {

@@ -1,6 +1,10 @@
 //! What a log leaves out for its level is not observable in it, at whichever of its levels a record may be logged.
 
+use std::fmt::Write as _;
+
 use crate::product::{self, Folder, findings, record};
+
+const LOST: &str = "2026.09.01 10:00:40.000000 [ 9 ] {} <Error> a.b (ReplicatedMergeTreeQueue): Code: 999, e.displayText() = Coordination::Exception: Session expired (Session expired), e.what() = Coordination::Exception\n";
 
 fn fetched(level: &str, part: &str) -> String {
     let text = format!("Fetched part {part} from /clickhouse/tables/a/b/replicas/n9");
@@ -133,4 +137,51 @@ fn parts_that_failed_to_come_are_untold_where_the_log_may_not_show_that_they_cam
         title("<Information>")
             .ends_with("; of 12 failures it is not observable whether the part came")
     );
+}
+
+#[test]
+fn a_keeper_lacks_nothing_that_only_servers_log() {
+    let mut keeper = String::from(
+        "2026.09.01 10:00:00.000000 [ 1 ] {} <Information> Application: Starting ClickHouse Keeper 26.3.1.896 (revision: 54510, git hash: 187e0661, build id: C386), PID 1\n",
+    );
+    write!(keeper, "{}", other("Trace")).unwrap();
+    let gone = record(
+        "10:00:03.000000",
+        "Warning",
+        "KeeperTCPHandler",
+        "Got exception processing session #23: Connection reset by peer",
+    );
+    let server = fetched("Debug", "all_1_1_0") + LOST;
+    let folder = Folder::with("n1/clickhouse-server.log", &server);
+    folder.put("n2/clickhouse-server.log", other("Trace"));
+    folder.put("kp1/clickhouse-keeper.log", keeper.clone() + &gone);
+    folder.put("kp2/clickhouse-keeper.log", &keeper);
+    // In the order of the columns: kp1, kp2, n1, n2. What runs at a Keeper fetches nothing, so no total is less than it was.
+    assert_eq!(
+        row(&folder, "fetch-finished"),
+        ["n/o", "n/o", "1", "0", "1"]
+    );
+    assert_eq!(
+        row(&folder, "keeper-client-gone"),
+        ["1", "0", "0", "0", "1"]
+    );
+    // A server that starts on the node has both programs' records there.
+    let start = "2026.09.01 10:00:00.000000 [ 1 ] {} <Information> Application: Starting ClickHouse 26.3.1.896 (revision: 54510, git hash: 187e0661, build id: C386), PID 1\n";
+    folder.put(
+        "kp2/clickhouse-server.log",
+        start.to_owned() + &other("Trace"),
+    );
+    assert_eq!(row(&folder, "fetch-finished"), ["n/o", "0", "1", "0", "1"]);
+}
+
+#[test]
+fn a_log_whose_records_have_no_codes_has_no_nought_of_them() {
+    let folder = Folder::with("n1/clickhouse-server.log", LOST);
+    folder.put("n2/clickhouse-server.log", other("Trace"));
+    folder.put(
+        "zk/zookeeper.log",
+        "2026-09-01 10:00:00,000 [myid:] - INFO  [main:ZooKeeperServerMain@123] - Starting server\n",
+    );
+    let cells = row(&folder, "999 KEEPER_EXCEPTION");
+    assert_eq!(cells, ["1", "0", "n/o", "1"]);
 }
