@@ -197,6 +197,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            healing: ground.healing(),
             wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
