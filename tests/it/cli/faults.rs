@@ -437,3 +437,33 @@ fn a_class_that_is_no_regular_expression_is_refused_and_all_shipped_ones_are_sou
     }
     assert!(checked > 0);
 }
+
+#[test]
+fn a_fact_of_two_things_and_an_arrival_of_a_rule_without_any_are_refused_with_what_to_write() {
+    let fact = |fact: &str| {
+        let facts = format!("facts.gone = {fact}");
+        rule(COUNTS, ONCE, "t", &facts)
+    };
+    refused(&[
+        (
+            fact(r#"{ arrival = "parts", count = "failed", value = "missing" }"#),
+            12,
+            "the fact \"gone\" has arrival and count, which exclude each other\n",
+        ),
+        (
+            fact(r#"{ arrival = "parts", count = "failed", value = "missing" }"#),
+            12,
+            "hint: leave out arrival or count, or make it two facts",
+        ),
+        (
+            fact(r#"{ stall = "still", arrival = "parts", value = "missing" }"#),
+            12,
+            "has stall and arrival, which exclude each other",
+        ),
+        (
+            rule(COUNTS, r#"{ arrived = "parts" }"#, "t", ""),
+            11,
+            "hint: it has none: declare arrivals.parts = { ... }",
+        ),
+    ]);
+}
