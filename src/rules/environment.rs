@@ -29,8 +29,8 @@ pub struct Environment {
     pub start: Option<(u16, usize, usize)>,
     /// The signal and field that name the zone.
     pub zone: Option<(u16, usize)>,
-    /// The signal of a Keeper's start.
-    pub keeper: Option<u16>,
+    /// The same of the start of a Keeper as a process of its own.
+    pub keeper: Option<(u16, usize, usize)>,
 }
 
 impl Environment {
@@ -44,7 +44,7 @@ impl Environment {
         let starts = |signal: Option<u16>| {
             signal.is_some_and(|at| tally.signals[usize::from(at)].all.count > 0)
         };
-        starts(self.keeper) && !starts(self.start_signal())
+        starts(self.keeper.map(|(signal, ..)| signal)) && !starts(self.start_signal())
     }
 
     /// Reads the environment of a node from its tally; a zone that the user gives wins.
@@ -58,18 +58,17 @@ impl Environment {
                 .collect()
         };
         debug_assert_eq!(signals.signals().len(), tally.signals.len());
-        let mut versions = self
-            .start
-            .map(|(signal, version, _)| values(signal, version))
-            .unwrap_or_default();
+        let starts = || self.start.iter().chain(&self.keeper);
+        let mut versions: Vec<String> = starts()
+            .flat_map(|(signal, version, _)| values(*signal, *version))
+            .collect();
         for version in &tally.process.versions {
             if !versions.contains(version) {
                 versions.push(version.clone());
             }
         }
-        let build = self
-            .start
-            .and_then(|(signal, _, build)| values(signal, build).into_iter().next());
+        let mut builds = starts().flat_map(|(signal, _, build)| values(*signal, *build));
+        let build = builds.next();
         let named = self.zone.and_then(|(signal, field)| {
             values(signal, field)
                 .first()
