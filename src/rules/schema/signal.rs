@@ -12,6 +12,10 @@ use crate::vocab::{Level, MarkKind};
 /// A signal.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of its own in the file"
+)]
 pub struct SignalDecl {
     /// Its id, in kebab case.
     pub id: Spanned<String>,
