@@ -104,7 +104,8 @@ fn unread(analysis: &Analysis, texts: &mut Texts, out: &mut dyn Write) -> io::Re
 fn not_observable(base: &RuleBase, signal: u16, facts: &NodeFacts) -> Option<String> {
     let compiled = base.signals.signal(signal);
     let tally = &facts.tally;
-    let why = rules::obstacle(compiled, tally).filter(|_| rules::concerns(compiled, tally))?;
+    let why = rules::obstacle(&base.signals, signal, tally);
+    let why = why.filter(|_| rules::concerns(compiled, tally))?;
     let declared = &base.declared.signal[usize::from(signal)];
     let collect = declared.collect.as_deref().unwrap_or(rules::COLLECT);
     let (id, node) = (&compiled.id, &tally.node);

@@ -154,9 +154,7 @@ impl RuleBase {
         let accused = accused(verdict, named, &reported_by);
         let subjects = declared.subjects.iter();
         let subjects = subjects.map(|(name, field)| (name.clone(), values(field, SUBJECTS_MAX)));
-        let mut nodes: Vec<String> = reported_by.iter().chain(&accused).cloned().collect();
-        nodes.sort();
-        nodes.dedup();
+        let nodes = involved(&reported_by, &accused);
         let missed = ground.missed(verdict);
         let unseen = unseen::nodes(&missed);
         let words = Words {
@@ -197,6 +195,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            healing: ground.healing(),
             wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
@@ -222,7 +221,7 @@ impl RuleBase {
             let signal = self.signals.signal(index);
             let declared = &self.declared.signal[usize::from(index)];
             for node in nodes.iter().filter(|node| observe::concerns(signal, node)) {
-                if let Some(why) = observe::obstacle(signal, node) {
+                if let Some(why) = observe::obstacle(&self.signals, index, node) {
                     let collect = declared
                         .collect
                         .clone()
@@ -303,6 +302,12 @@ fn reporters(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<String>
         .filter(reports)
         .map(|node| node.node.clone())
         .collect()
+}
+
+/// Everyone that a finding is about, each once, by name.
+fn involved(reporters: &[String], accused: &[String]) -> Vec<String> {
+    let nodes: BTreeSet<&String> = reporters.iter().chain(accused).collect();
+    nodes.into_iter().cloned().collect()
 }
 
 /// Whom a verdict accuses: those named in the records, or whoever reports.

@@ -11,6 +11,7 @@ use super::{NodeFacts, Rule, RuleBase, WalProblem};
 use crate::signals::SignalSet;
 use crate::signals::tally::{Evidence, NodeTally, Stall, StallWatch, Values};
 use crate::time::{SECOND, Timestamp};
+use crate::vocab::Healing;
 
 /// How many values of a field a title names, and how much of each.
 const VALUES_MAX: usize = 2;
@@ -141,6 +142,13 @@ impl Ground<'_> {
         let mut arrivals = self.rule.arrivals.iter();
         let (_, test) = arrivals.find(|(known, _)| known == name)?;
         test.fact(&self.scene, value)
+    }
+
+    /// Whether the parts that did not come at first came in the end: the worst of what the rule asks for.
+    pub(super) fn healing(&self) -> Option<Healing> {
+        let arrivals = self.rule.arrivals.iter();
+        let healing = arrivals.filter_map(|(_, test)| test.over(&self.scene).healing());
+        healing.max()
     }
 
     /// The records that show that what failed at first came.

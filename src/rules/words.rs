@@ -1,5 +1,5 @@
 //! Titles with their numbers: `{name}` replaced by a count, a share or a list of servers, `{name|copy|copies}` by a count
-//! and what is counted.
+//! and what is counted, `{reporters|has|have}` by servers and a word that agrees with them.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,10 @@ impl Words<'_> {
     fn word(&self, name: &str) -> String {
         if let Some((name, forms)) = name.split_once('|') {
             let fact = self.facts.get(name).map(String::as_str);
-            let one = self.counts.get(name) == Some(&1) || fact == Some("1");
+            let one = match self.names_of(name) {
+                Some(names) => names.len() <= 1,
+                None => self.counts.get(name) == Some(&1) || fact == Some("1"),
+            };
             let (singular, plural) = forms.split_once('|').unwrap_or((forms, forms));
             return format!(
                 "{} {}",
@@ -86,19 +89,27 @@ impl Words<'_> {
                 if one { singular } else { plural }
             );
         }
-        match name {
-            "nodes" => list(self.nodes),
-            "reporters" => list(self.reporters),
-            "accused" => list(self.accused),
-            "unseen" => list(self.unseen),
-            _ => match (self.counts.get(name), self.shares.get(name)) {
-                (Some(count), _) => thousands(*count),
-                (None, Some(share)) => format!("{:.1} %", share * 100.0),
-                (None, None) => self
-                    .facts
-                    .get(name)
-                    .map_or_else(|| "n/o".to_owned(), Clone::clone),
-            },
+        if let Some(names) = self.names_of(name) {
+            return list(names);
+        }
+        match (self.counts.get(name), self.shares.get(name)) {
+            (Some(count), _) => thousands(*count),
+            (None, Some(share)) => format!("{:.1} %", share * 100.0),
+            (None, None) => self
+                .facts
+                .get(name)
+                .map_or_else(|| "n/o".to_owned(), Clone::clone),
+        }
+    }
+
+    /// The servers that a word stands for.
+    fn names_of(&self, word: &str) -> Option<&[String]> {
+        match word {
+            "nodes" => Some(self.nodes),
+            "reporters" => Some(self.reporters),
+            "accused" => Some(self.accused),
+            "unseen" => Some(self.unseen),
+            _ => None,
         }
     }
 }

@@ -329,13 +329,16 @@ impl<'t> Loader<'t> {
         let field = |signal: u16, name: &toml::Spanned<String>| {
             field_index(&signals[usize::from(signal)], name, origin)
         };
+        let started = |signal: u16| -> Result<(u16, usize, usize), LoadError> {
+            let (version, build) = (&declared.version, &declared.build);
+            Ok((signal, field(signal, version)?, field(signal, build)?))
+        };
+        let keeper = declared.keeper.as_ref();
+        let keeper = keeper.map(|id| started(signal_index(signals, id, origin)?));
         Ok(Environment {
-            start: Some((
-                start,
-                field(start, &declared.version)?,
-                field(start, &declared.build)?,
-            )),
+            start: Some(started(start)?),
             zone: Some((zone, field(zone, &declared.zone_field)?)),
+            keeper: keeper.transpose()?,
         })
     }
 }
