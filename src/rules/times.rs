@@ -90,6 +90,21 @@ pub(super) fn sorted(node: &NodeTally, counter: usize) -> Vec<Timestamp> {
     times
 }
 
+/// The stamps of counters that keep them, node by node; without each node's first where that is only what the others follow.
+pub(super) fn moments(
+    nodes: &[&NodeTally],
+    counters: &[usize],
+    after_first: bool,
+) -> Vec<Timestamp> {
+    let of_node = |node: &&NodeTally| {
+        let of = |&counter: &usize| node.counters[counter].times.iter().copied();
+        let mut times: Vec<Timestamp> = counters.iter().flat_map(of).collect();
+        times.sort_unstable();
+        times.into_iter().skip(usize::from(after_first))
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
 /// Whether the counters occur in order, all within `within` of the first.
 fn in_sequence(scene: &Scene<'_>, counters: &[usize], within: i64, skew: Option<i64>) -> bool {
     let of = |nodes: &[&NodeTally]| -> Vec<Vec<Timestamp>> {
