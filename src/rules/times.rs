@@ -148,7 +148,11 @@ fn has_sequence(counters: &[usize], times: &[Vec<Timestamp>], within: i64, skew:
     first.iter().enumerate().any(follows)
 }
 
-/// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between.
+/// How many silences that nothing followed make their length a usual one.
+const USUAL: usize = 2;
+
+/// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between. It stands
+/// out of the log's own silences: where several that nothing followed are half as long, the node is silent like that at any time.
 fn silence(
     node: &NodeTally,
     lasting: i64,
@@ -160,17 +164,29 @@ fn silence(
     let excluded = without
         .map(|counter| sorted(node, counter))
         .unwrap_or_default();
-    let fits = |&(from, to): &(Timestamp, Timestamp)| {
-        let found = follows
-            .get(follows.partition_point(|at| *at < to))
-            .filter(|at| at.0 - to.0 <= within);
-        found.is_some_and(|found| !excluded.iter().any(|at| (from..=*found).contains(at)))
+    let next = |to: Timestamp| {
+        let found = follows.get(follows.partition_point(|at| *at < to));
+        found.filter(|at| at.0 - to.0 <= within).copied()
     };
-    node.gaps
-        .iter()
-        .filter(|(from, to)| to.0 - from.0 >= lasting)
-        .filter(|gap| fits(gap))
-        .copied()
+    let is_excluded =
+        |from: Timestamp, to: Timestamp| excluded.iter().any(|at| (from..=to).contains(at));
+    let length = |(from, to): (Timestamp, Timestamp)| to.0 - from.0;
+    let gaps = || node.gaps.iter().copied();
+    let idle = gaps().filter(|(_, to)| next(*to).is_none());
+    let idle =
+        idle.filter(|(from, to)| !is_excluded(*from, Timestamp(to.0.saturating_add(within))));
+    let mut idle: Vec<i64> = idle.map(length).collect();
+    idle.sort_unstable();
+    let stands_out = |gap: (Timestamp, Timestamp)| {
+        let like = idle.partition_point(|idle| idle.saturating_mul(2) < length(gap));
+        idle.len() - like < USUAL
+    };
+    let fits = |&(from, to): &(Timestamp, Timestamp)| {
+        next(to).is_some_and(|found| !is_excluded(from, found)) && stands_out((from, to))
+    };
+    gaps()
+        .filter(|gap| length(*gap) >= lasting)
+        .filter(fits)
         .reduce(longer)
 }
 
