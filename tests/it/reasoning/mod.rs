@@ -7,6 +7,7 @@ mod claims;
 mod clocks;
 mod context;
 mod coverage;
+mod ends;
 mod explain;
 mod healing;
 mod ignore;
