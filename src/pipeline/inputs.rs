@@ -357,6 +357,7 @@ fn node_facts(
         .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
     facts.wal = found.unwrap_or_default();
     rules.count_wal(&mut facts);
+    rules.leave_explained(&mut facts);
     facts
 }
 

@@ -11,6 +11,7 @@ use super::ground::Ground;
 use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
+use super::times::moments;
 use super::words::Words;
 use super::{Rule, RuleBase, Verdict, observe, unseen, versions};
 use crate::profile::{Cost, Profile};
@@ -179,6 +180,11 @@ impl RuleBase {
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),
+            moments: moments(
+                scene.nodes,
+                &reporting(rule, declared),
+                declared.after_first,
+            ),
             evidence: healed(evidence(rule, declared, scene), ground),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
@@ -285,7 +291,7 @@ impl RuleBase {
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
-fn reporting(rule: &Rule, declared: &RuleDecl) -> Vec<usize> {
+pub(super) fn reporting(rule: &Rule, declared: &RuleDecl) -> Vec<usize> {
     let names = &declared.reported_by;
     let wanted = |name: &str| names.is_empty() || names.iter().any(|given| given.get_ref() == name);
     let counts = rule.counts.iter().filter(|(name, _)| wanted(name));

@@ -73,6 +73,8 @@ pub struct Finding {
     pub accused: Vec<String>,
     /// From the first to the last occurrence.
     pub window: Option<(Timestamp, Timestamp)>,
+    /// The stamps of the occurrences that it is about, where they are kept.
+    pub(super) moments: Vec<Timestamp>,
     /// The named counts over all nodes.
     pub counts: BTreeMap<String, u64>,
     /// The named counts by node.

@@ -37,7 +37,7 @@ pub use origin::LoadError;
 use origin::{Origin, check_id};
 use pieces::pieces;
 use plain::misread;
-use rule::{Counters, compile_balance, compile_rule, compile_strip};
+use rule::{Counters, compile_balance, compile_rule, compile_strip, keep_moments};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
 /// The rule base that is shipped.
@@ -231,6 +231,7 @@ impl<'t> Loader<'t> {
                 &self.file,
             )?);
         }
+        keep_moments(&self.file.rule, &rules, &mut counters);
         let mut balances = Vec::new();
         let declared = self.file.balance.iter().zip(&self.balance_origins);
         for (at, (declared, origin)) in declared.enumerate() {

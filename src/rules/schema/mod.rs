@@ -183,6 +183,9 @@ pub struct CountDecl {
     pub filters: BTreeMap<Spanned<String>, Spanned<OneOrMany>>,
     /// Two fields of which the first must be the smaller number.
     pub below: Option<Pair>,
+    /// Signals that explain an occurrence where they stand before it in the life of the process that ended: those are left out.
+    #[serde(default)]
+    pub not_after: Vec<Spanned<String>>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.

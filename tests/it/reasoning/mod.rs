@@ -7,6 +7,7 @@ mod claims;
 mod clocks;
 mod context;
 mod coverage;
+mod ends;
 mod entries;
 mod explain;
 mod healing;
