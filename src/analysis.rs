@@ -60,6 +60,9 @@ pub struct InputFacts {
     pub counts_records: bool,
     /// Whether it holds results of tests, which no time asked for leaves out.
     pub holds_tests: bool,
+    /// Whether it is of a form of results, and says of no test, no step and no machine how it went: stamps alone make a text the
+    /// log of a job.
+    pub is_mute: bool,
     /// The run.
     pub run: String,
     /// The node.
@@ -164,7 +167,8 @@ impl Analysis {
 
     /// Whether any artifact was recognised.
     pub fn is_recognised(&self) -> bool {
-        let mut formats = self.inputs.iter().filter_map(|input| input.format);
+        let speaking = self.inputs.iter().filter(|input| !input.is_mute);
+        let mut formats = speaking.filter_map(|input| input.format);
         formats.any(|format| format != TABLE)
     }
 }

@@ -315,6 +315,7 @@ impl Looked {
         wals: &[Wal],
         told: impl Iterator<Item = ((String, String), WalProblem)>,
         mut of_node: impl FnMut(&str, &str, bool),
+            facts.is_mute = source.reading.runs.is_empty() && source.reading.events.is_empty();
     ) -> NodeProblems {
         let mut problems: NodeProblems = BTreeMap::new();
         for wal in wals {
