@@ -77,8 +77,10 @@ pub struct InputFacts {
     pub table: Option<TableFacts>,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// What a plain search for a listed signal's text finds.
+    /// What stands in its records of what a plain search for a listed signal's text finds.
     pub grep: GrepCounts,
+    /// How many lines of the file that search finds, read as records or not.
+    pub found: u64,
     /// What is wrong with it.
     pub problems: Vec<InputFault>,
 }
@@ -165,7 +167,7 @@ impl Analysis {
             })
     }
 
-    /// Whether any artifact was recognised.
+    /// Whether any artifact was recognised that says anything.
     pub fn is_recognised(&self) -> bool {
         let speaking = self.inputs.iter().filter(|input| !input.is_mute);
         let mut formats = speaking.filter_map(|input| input.format);

@@ -211,6 +211,7 @@ impl Seen {
             lines: found.lines,
             span: found.span,
             grep: found.grep,
+            found: found.found,
             problems,
         }
     }
