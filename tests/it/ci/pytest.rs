@@ -329,3 +329,35 @@ fn a_test_whose_subtest_failed_failed_once() {
     let seconds = leaf(&log, "test_s").seconds.unwrap();
     assert!((seconds - 0.048_899).abs() < 1e-6, "{seconds}");
 }
+
+#[test]
+fn a_job_whose_pytest_prints_in_colors_is_no_log_of_a_server() {
+    let mut text = String::from("##[group]Run pytest\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n");
+    text += "============================= test session starts ==============================\n";
+    text += "collected 12 items\n\ntest_a.py FFFFFFFFFFFF [100%]\n";
+    text += "=================================== FAILURES ===================================\n";
+    for test in 0..12 {
+        text += &format!("\u{1b}[31m\u{1b}[1m____ test_{test} ____\u{1b}[0m\n");
+        text += ">       \u{1b}[94massert\u{1b}[39;49;00m f()\n";
+        text += "\u{1b}[1m\u{1b}[31mE       AssertionError: assert 0 == 2\u{1b}[0m\n";
+        text += "\u{1b}[1m\u{1b}[31mE        +  where 1 = f()\u{1b}[0m\n";
+        text += "\u{1b}[1m\u{1b}[31mtest_a.py\u{1b}[0m:3: AssertionError\n";
+    }
+    text += "============================= \u{1b}[31m\u{1b}[1m12 failed\u{1b}[0m in 0.10s ==============================\n";
+    text += "##[error]Process completed with exit code 1.\n";
+    let lines = text.lines().enumerate();
+    let stamped: String = lines
+        .map(|(at, line)| {
+            format!(
+                "2026-03-01T10:{:02}:{:02}.1234567Z {line}\n",
+                at / 60,
+                at % 60
+            )
+        })
+        .collect();
+    let folder = crate::product::Folder::with("job.txt", stamped);
+    let report = ci(folder.path(), &["--format", "json"]).report();
+    assert_eq!(report.inputs[0].format, "actions-log");
+    assert_eq!(report.records.total, 0);
+    assert_eq!(report.tests.runs[0].failing_leaves, 12);
+}
