@@ -143,11 +143,11 @@ fn parts_are_counted_by_name_and_table_and_not_by_record() {
     for (tables, title) in [
         (
             &["db.a"][..],
-            "1 part is on no replica, says ch1 in 40 records",
+            "1 part is on no replica, as ch1 found in 40 records",
         ),
         (
             &["db.a", "db.b"][..],
-            "2 parts are on no replica, says ch1 in 80 records",
+            "2 parts are on no replica, as ch1 found in 80 records",
         ),
     ] {
         let report = lost(tables);
