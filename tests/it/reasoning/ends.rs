@@ -179,7 +179,7 @@ fn a_full_disk_says_only_of_what_its_records_tell() {
         ("01 10:01:01", reserve),
         ("01 10:01:02", insert),
     ]);
-    let title = "the disk of ch1 is full: 3 records of writes that failed, 1 of inserts, 2 not said of what";
+    let title = "the disk of ch1 is full: 3 records of writes that failed, 1 record of inserts, 2 records that do not say of what";
     assert_eq!(only(&report, "disk-full").title, title);
 }
 
