@@ -118,13 +118,13 @@ pub(super) fn nothing_found(report: &Report) -> String {
         format!(
             "no record in the time asked for: {files} recognised, none of their records lies in it"
         )
+    } else if !report.tests.runs.is_empty() {
+        // Beside tests that fail, "nothing found" would be read as all being well.
+        "no finding: no server's log is here, the tests alone say what happened".to_owned()
     } else if !killed.is_empty() {
         format!("{killed}no log record in what was given")
     } else if is_empty(report) {
         "nothing recognised: no log record in what was given".to_owned()
-    } else if !report.tests.runs.is_empty() {
-        // Beside tests that fail, "nothing found" would be read as all being well.
-        "no finding: no server's log is here, the tests alone say what happened".to_owned()
     } else {
         "nothing found; no log record in what was given".to_owned()
     }

@@ -330,34 +330,34 @@ fn a_test_whose_subtest_failed_failed_once() {
     assert!((seconds - 0.048_899).abs() < 1e-6, "{seconds}");
 }
 
+/// One failure as pytest prints it in colors.
+const IN_COLORS: &str = "\
+\x1b[31m\x1b[1m____ test_x ____\x1b[0m
+>       \x1b[94massert\x1b[39;49;00m f()
+\x1b[1m\x1b[31mE       AssertionError: assert 0 == 2\x1b[0m
+\x1b[1m\x1b[31mE        +  where 1 = f()\x1b[0m
+\x1b[1m\x1b[31mtest_a.py\x1b[0m:3: AssertionError
+";
+
 #[test]
 fn a_job_whose_pytest_prints_in_colors_is_no_log_of_a_server() {
-    let mut text = String::from("##[group]Run pytest\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n");
-    text += "============================= test session starts ==============================\n";
-    text += "collected 12 items\n\ntest_a.py FFFFFFFFFFFF [100%]\n";
-    text += "=================================== FAILURES ===================================\n";
-    for test in 0..12 {
-        text += &format!("\u{1b}[31m\u{1b}[1m____ test_{test} ____\u{1b}[0m\n");
-        text += ">       \u{1b}[94massert\u{1b}[39;49;00m f()\n";
-        text += "\u{1b}[1m\u{1b}[31mE       AssertionError: assert 0 == 2\u{1b}[0m\n";
-        text += "\u{1b}[1m\u{1b}[31mE        +  where 1 = f()\u{1b}[0m\n";
-        text += "\u{1b}[1m\u{1b}[31mtest_a.py\u{1b}[0m:3: AssertionError\n";
-    }
-    text += "============================= \u{1b}[31m\u{1b}[1m12 failed\u{1b}[0m in 0.10s ==============================\n";
-    text += "##[error]Process completed with exit code 1.\n";
-    let lines = text.lines().enumerate();
+    let text = [
+        "##[group]Run pytest\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n",
+        "============================= test session starts ==============================\n",
+        "collected 12 items\n\ntest_a.py FFFFFFFFFFFF [100%]\n",
+        "=================================== FAILURES ===================================\n",
+        &IN_COLORS.repeat(12),
+        "============================= \x1b[31m\x1b[1m12 failed\x1b[0m in 0.10s ==============================\n",
+        "##[error]Process completed with exit code 1.\n",
+    ]
+    .concat();
+    let lines = text.lines();
     let stamped: String = lines
-        .map(|(at, line)| {
-            format!(
-                "2026-03-01T10:{:02}:{:02}.1234567Z {line}\n",
-                at / 60,
-                at % 60
-            )
-        })
+        .flat_map(|line| ["2026-03-01T10:00:00.1234567Z ", line, "\n"])
         .collect();
     let folder = crate::product::Folder::with("job.txt", stamped);
     let report = ci(folder.path(), &["--format", "json"]).report();
     assert_eq!(report.inputs[0].format, "actions-log");
     assert_eq!(report.records.total, 0);
-    assert_eq!(report.tests.runs[0].failing_leaves, 12);
+    assert_eq!(report.tests.runs[0].totals["test"]["failed"], 12);
 }
