@@ -87,7 +87,7 @@ fn a_full_disk_names_only_what_failed_on_it() {
     let (title, _) = told(&failing(&[(full, None); 4]), "disk-full");
     assert_eq!(
         title,
-        "the disk of n2 is full: 4 fetches, 4 records of failed writes in all"
+        "the disk of n2 is full: 4 records of writes that failed, 4 fetches"
     );
 }
 
