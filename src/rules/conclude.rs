@@ -11,9 +11,8 @@ use super::ground::Ground;
 use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
-use super::times::moments;
 use super::words::Words;
-use super::{Rule, RuleBase, Verdict, observe, unseen, versions};
+use super::{Rule, RuleBase, Verdict, observe, times, unseen, versions};
 use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally};
 use crate::time::{DAY, Timestamp, Zone};
@@ -157,7 +156,6 @@ impl RuleBase {
         let subjects = subjects.map(|(name, field)| (name.clone(), values(field, SUBJECTS_MAX)));
         let nodes = involved(&reported_by, &accused);
         let missed = ground.missed(verdict);
-        let unseen = unseen::nodes(&missed);
         let words = Words {
             counts: &counts,
             shares: &shares,
@@ -165,7 +163,7 @@ impl RuleBase {
             nodes: &nodes,
             reporters: &reported_by,
             accused: &accused,
-            unseen: &unseen,
+            unseen: &unseen::nodes(&missed),
         };
         let signals = rule_signals(self, rule);
         let category = verdict.category.as_ref().unwrap_or(&declared.category);
@@ -180,11 +178,7 @@ impl RuleBase {
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),
-            moments: moments(
-                scene.nodes,
-                &reporting(rule, declared),
-                declared.after_first,
-            ),
+            moments: moments(rule, declared, scene),
             evidence: healed(evidence(rule, declared, scene), ground),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
@@ -404,6 +398,12 @@ fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timest
     stalled
         .reduce(join)
         .or_else(|| counted.chain(silent).reduce(join))
+}
+
+/// The stamps of the records that report a finding, as far as they are kept.
+fn moments(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<Timestamp> {
+    let counters = reporting(rule, declared);
+    times::moments(scene.nodes, &counters, declared.after_first)
 }
 
 /// The records that show a finding: of the counts that the rule names for it, in that order; else of all.
