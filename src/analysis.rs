@@ -60,6 +60,9 @@ pub struct InputFacts {
     pub counts_records: bool,
     /// Whether it holds results of tests, which no time asked for leaves out.
     pub holds_tests: bool,
+    /// Whether it is of a form of results, and says of no test, no step and no machine how it went: stamps alone make a text the
+    /// log of a job.
+    pub is_mute: bool,
     /// The run.
     pub run: String,
     /// The node.
@@ -74,8 +77,10 @@ pub struct InputFacts {
     pub table: Option<TableFacts>,
     /// Smallest and largest stamp of records that are not suspect.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// What a plain search for a listed signal's text finds.
+    /// What stands in its records of what a plain search for a listed signal's text finds.
     pub grep: GrepCounts,
+    /// How many lines of the file that search finds, read as records or not.
+    pub found: u64,
     /// What is wrong with it.
     pub problems: Vec<InputFault>,
 }
@@ -162,9 +167,10 @@ impl Analysis {
             })
     }
 
-    /// Whether any artifact was recognised.
+    /// Whether any artifact was recognised that says anything.
     pub fn is_recognised(&self) -> bool {
-        let mut formats = self.inputs.iter().filter_map(|input| input.format);
+        let speaking = self.inputs.iter().filter(|input| !input.is_mute);
+        let mut formats = speaking.filter_map(|input| input.format);
         formats.any(|format| format != TABLE)
     }
 }

@@ -1,8 +1,8 @@
 //! `casdiag ci`: what became of the tests of a job, and what the servers logged meanwhile.
 
 use std::ffi::OsStr;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::analyze::{self, Arguments};
@@ -59,7 +59,23 @@ fn summarize(report: &Report, path: &OsStr) -> Result<(), String> {
         .open(path)
         .map_err(named)?;
     let written = file.metadata().map_err(named)?.len();
-    let text = step_summary(report, written).map_err(named)?;
-    file.write_all(text.as_bytes()).map_err(named)?;
+    // What stands there need not end its last line, and behind it our heading would be none.
+    let end = if is_line_open(path) { "\n" } else { "" };
+    let size = written + u64::try_from(end.len()).unwrap_or(0);
+    let text = step_summary(report, size).map_err(named)?;
+    file.write_all(format!("{end}{text}").as_bytes())
+        .map_err(named)?;
     Ok(())
+}
+
+/// Whether a file's last line has no end. What cannot be read is taken to end well.
+fn is_line_open(path: &Path) -> bool {
+    let last = || -> io::Result<u8> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        Ok(byte[0])
+    };
+    last().is_ok_and(|byte| byte != b'\n')
 }

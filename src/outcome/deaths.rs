@@ -40,5 +40,7 @@ pub(super) fn deaths(nodes: &[NodeFacts], base: &RuleBase) -> Vec<Death> {
         }
     }
     deaths.sort_by(|a, b| (&a.run, &a.node, a.at).cmp(&(&b.run, &b.node, b.at)));
+    // A process dies once, in however many records: a report has short lines before it, and two threads may fail at once.
+    deaths.dedup_by(|b, a| (&a.run, &a.node, a.until) == (&b.run, &b.node, b.until));
     deaths
 }

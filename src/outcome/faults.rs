@@ -3,7 +3,7 @@
 //! A run without a failing test is not a run that passed: a server may have died under it, its process may have been killed, and
 //! a report may count failures that it does not list. Each of these is said with the source that says it.
 
-use crate::parsers::ci::{Class, Form, TestRun, Total};
+use crate::parsers::ci::{Check, Class, Form, TestRun, Total};
 
 use super::Row;
 
@@ -23,15 +23,31 @@ pub(super) fn faults<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Fault> {
         };
         row.run.faults.iter().cloned().for_each(&mut say);
         // A list of earlier runs says nothing of this one.
-        if listed == 0 && row.run.form != Form::RunHistory {
-            of_the_whole(&row.run).into_iter().for_each(say);
+        if row.run.form == Form::RunHistory {
+            continue;
         }
+        let checks = failed_checks(&row.run);
+        if listed == 0 {
+            of_the_whole(&row.run, !checks.is_empty())
+                .into_iter()
+                .for_each(&mut say);
+        }
+        // No test explains that a check failed.
+        checks.into_iter().for_each(say);
     }
     found
 }
 
-/// What a source says of the whole that a listed test would explain, if there were one.
-fn of_the_whole(run: &TestRun) -> Vec<String> {
+/// The checks of a source that failed: what more they say may differ from run to run.
+fn failed_checks(run: &TestRun) -> Vec<String> {
+    let checks = run.checks.iter().filter(|check| fails(&check.outcome));
+    let words = |check: &Check| format!("{}: {}", check.name, check.outcome);
+    checks.take(CHECKS_MAX).map(words).collect()
+}
+
+/// What a source says of the whole that a listed test would explain, if there were one. `is_said`: whether a check that failed
+/// says it as well.
+fn of_the_whole(run: &TestRun, is_said: bool) -> Vec<String> {
     let mut said = Vec::new();
     match run.failing_leaves() {
         0 => {}
@@ -51,15 +67,10 @@ fn of_the_whole(run: &TestRun) -> Vec<String> {
             "its sums count {count} failing at the level {level}"
         ));
     }
-    let checks = run.checks.iter().filter(|check| fails(&check.outcome));
-    said.extend(
-        checks
-            .take(CHECKS_MAX)
-            .map(|check| format!("{}: {}", check.name, check.outcome)),
-    );
     // The word alone, where nothing says more.
     if let Some(result) = run.result.as_deref().filter(|it| fails(it))
         && said.is_empty()
+        && !is_said
         && run.faults.is_empty()
     {
         said.push(format!("the result of the whole is {result}"));
@@ -99,6 +110,7 @@ fn exit(form: Form, code: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parsers::ci::Place;
 
     fn said(change: impl Fn(&mut TestRun)) -> Vec<String> {
         let mut run = TestRun::new(Form::Praktika);
@@ -150,6 +162,23 @@ mod tests {
             said(|run| run.result = Some("cancelled".to_owned())),
             Vec::<String>::new()
         );
+    }
+
+    #[test]
+    fn a_listed_test_does_not_explain_that_a_check_failed() {
+        let said = said(|run| {
+            run.result = Some("failure".to_owned());
+            run.count_unlisted("test", 1, 1);
+            for (name, outcome) in [("Check errors", "failure"), ("fsck", "OK")] {
+                run.checks.push(Check {
+                    name: name.to_owned(),
+                    outcome: outcome.to_owned(),
+                    detail: "Server died".to_owned(),
+                    place: Place::default(),
+                });
+            }
+        });
+        assert_eq!(said, ["Check errors: failure"]);
     }
 
     #[test]

@@ -35,10 +35,16 @@ fn split(line: &[u8]) -> Option<(Timestamp, bool, &[u8], &[u8])> {
     let line = head::first_line(line);
     let (time, utc, length) = Timestamp::read_zoned(line)?;
     let (severity, rest) = head::word(line[length..].strip_prefix(b" ")?);
-    let is_component = rest
-        .first()
-        .is_some_and(|b| b.is_ascii_uppercase() || *b == b'-');
-    (level(severity).is_some() && is_component).then_some((time, utc, severity, rest))
+    let is_told = level(severity).is_some() && names_component(rest);
+    is_told.then_some((time, utc, severity, rest))
+}
+
+/// Whether a text begins with a component in capitals, or the dash of none, and a context in brackets: without both, any stamped
+/// line with a letter before its text would be a head, as the `E   AssertionError: ...` of pytest in the log of a job.
+fn names_component(text: &[u8]) -> bool {
+    let (component, after) = head::word(text);
+    let is_capital = |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
+    !component.is_empty() && component.iter().all(is_capital) && head::bracketed(after).is_some()
 }
 
 /// The level of `F`, `E`, `W`, `I`, `D` and `D1` to `D5`.
@@ -139,6 +145,10 @@ mod tests {
         );
         for line in [
             "2019-01-02T15:04:05.123+0100 X NETWORK [a] b",
+            "2019-01-02T15:04:05.123+0100 I NETWORK b",
+            "2026-03-01T10:01:13.1234567Z E       AssertionError: assert 0 == 2",
+            "2026-03-01T10:01:13.1234567Z E       KeyError: [1]",
+            "2026-03-01T10:01:13.1234567Z E       [1] != [2]",
             "2019-01-02 15:04:05.123+0100 I NETWORK [a] b",
             "{\"t\":1}",
         ] {

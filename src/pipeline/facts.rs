@@ -13,6 +13,10 @@ pub(super) struct ArtifactFacts {
     pub(super) rows: u64,
     pub(super) span: Option<(Timestamp, Timestamp)>,
     pub(super) grep: GrepCounts,
+    /// Lines of the file that hold a listed signal's text.
+    pub(super) found: u64,
+    /// Whether it was read as results of tests, and holds none, nor anything beside them.
+    pub(super) is_mute: bool,
     pub(super) problems: Vec<InputFault>,
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Read {
     pub(super) wals: Vec<Wal>,
     pub(super) tests: Vec<TestSource>,
     pub(super) listed: ListedWals,
+    /// How many lines of artifacts hold a listed signal's text.
+    pub(super) found: Vec<(usize, u64)>,
 }
 
 /// Tells every artifact's format and place.
@@ -173,6 +175,18 @@ impl Looked {
     pub(super) fn tests(&self) -> Vec<(usize, &'static ci::Spec)> {
         let seen = self.artifacts.iter().enumerate();
         seen.filter_map(|(at, seen)| Some((at, seen.form?)))
+            .collect()
+    }
+
+    /// The artifacts whose text is known, read or not.
+    pub(super) fn texts(&self) -> Vec<usize> {
+        let is_text = |seen: &Seen| {
+            let is_log = seen.format.is_some_and(|it| it.spec().head_bytes.is_none());
+            is_log || seen.form.is_some() || seen.export.is_some()
+        };
+        let seen = self.artifacts.iter().enumerate();
+        seen.filter(|(_, seen)| is_text(seen))
+            .map(|(at, _)| at)
             .collect()
     }
 
@@ -301,6 +315,7 @@ impl Looked {
             let facts = facts.entry(source.artifact).or_default();
             facts.lines = facts.lines.max(source.reading.lines);
             facts.error.clone_from(&source.reading.error);
+            facts.is_mute = source.reading.runs.is_empty() && source.reading.events.is_empty();
         }
         for (excerpt, detail) in excerpts(&self.artifacts, &self.logs()) {
             let fault = InputFault::of(ProblemKind::FurtherView, detail);
@@ -357,6 +372,7 @@ fn node_facts(
         .retain(|&(from, to)| zone.elapsed(from, to) >= GAP);
     facts.wal = found.unwrap_or_default();
     rules.count_wal(&mut facts);
+    rules.leave_explained(&mut facts);
     facts
 }
 
@@ -373,6 +389,7 @@ pub(super) fn assemble(
         wals,
         tests,
         listed,
+        found,
     } = read;
     let mut facts: BTreeMap<usize, ArtifactFacts> = BTreeMap::new();
     let mut tallies: Vec<NodeTally> = Vec::new();
@@ -384,6 +401,9 @@ pub(super) fn assemble(
         tallies.extend(node.others);
     }
     looked.note_faults(&mut facts, &wals, &tests);
+    for (at, lines) in found {
+        facts.entry(at).or_default().found = lines;
+    }
     for (at, lines) in listed.lines {
         facts.entry(at).or_default().lines = lines;
     }

@@ -10,6 +10,7 @@ mod listings;
 mod lookup;
 mod marks;
 mod places;
+mod plain;
 mod reader;
 mod run;
 mod seen;
@@ -177,6 +178,9 @@ pub fn analyze_found(
         Some(_) => Vec::new(),
         None => looked.wals.check(&pool, progress),
     };
+    let found = plan.listing.map_or_else(Vec::new, |listing| {
+        plain::lines_found(&pool, &looked, listing.signal, rules)
+    });
     let listed = match plan.listing {
         Some(_) => ListedWals::default(),
         None => ListedWals::read(&looked),
@@ -186,6 +190,7 @@ pub fn analyze_found(
         wals,
         tests,
         listed,
+        found,
     };
     Ok(inputs::assemble(looked, read, sampled, plan, rules))
 }

@@ -204,6 +204,7 @@ impl Seen {
             }),
             counts_records,
             holds_tests: self.form.is_some(),
+            is_mute: self.format.is_none() && found.is_mute,
             run: self.place.run,
             node,
             bytes: self.artifact.bytes,
@@ -211,6 +212,7 @@ impl Seen {
             lines: found.lines,
             span: found.span,
             grep: found.grep,
+            found: found.found,
             problems,
         }
     }

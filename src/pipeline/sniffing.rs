@@ -86,15 +86,20 @@ pub(super) fn sniffed(artifact: &Artifact, for_tests: bool, declared: &[Format])
 fn job_log(artifact: &Artifact, sample: &Sample<'_>, encoding: Encoding) -> Option<Sniffed> {
     let is_document = quotes(artifact, sample);
     let logs = wrapped::logs(artifact, sample, is_document);
+    let lines = || split_lines(sample.bytes).filter(|line| !line.is_empty());
+    // A system's own stamps may be like a job's.
+    let is_most = |heads: usize| 2 * heads > lines().count();
     let format = match logs.first() {
+        // Colors and blanks tell no more than a plain line does.
+        Some(log) if log.is_bare() => {
+            let heads = log.heads(sample.bytes.to_vec()).len();
+            is_most(heads).then_some(log.format)?
+        }
         Some(log) => log.format,
-        // A system's own stamps may be like a job's.
         None if is_document => return None,
         None => {
             let (heads, format) = sample.claimed()?;
-            let lines = split_lines(sample.bytes);
-            let lines = lines.filter(|line| !line.is_empty()).count();
-            (2 * heads > lines).then_some(format)?
+            is_most(heads).then_some(format)?
         }
     };
     Some(Sniffed {

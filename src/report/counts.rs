@@ -195,12 +195,17 @@ pub(super) fn codes(report: &Report, codes: &[CodeRow]) -> Grid {
             *count += code.count;
         }
     }
+    let without = without_codes(report, &nodes);
+    let cell = |(column, count): (usize, u64)| match count {
+        0 if without.contains(&column) => Cell::Foreign,
+        count => Cell::Count(count),
+    };
     let rows = by_code.into_iter().map(|((code, name, family), counts)| {
         let name = name.map_or_else(String::new, |it| format!(" {it}"));
         let family = family.map_or_else(String::new, |it| format!(", {it}"));
         row(
             format!("{code}{name}{family}"),
-            counts.into_iter().map(Cell::Count).collect(),
+            counts.into_iter().enumerate().map(cell).collect(),
             false,
         )
     });
@@ -312,6 +317,16 @@ fn foreign<'a>(report: &'a Report, nodes: &[NodeKey<'_>]) -> BTreeSet<(&'a str, 
         signals
     };
     nodes.iter().enumerate().flat_map(of).collect()
+}
+
+/// The columns of nodes whose logs have no codes.
+fn without_codes(report: &Report, nodes: &[NodeKey<'_>]) -> BTreeSet<usize> {
+    let foreign = report.foreign.iter().filter(|it| it.codes);
+    let columns = foreign.filter_map(|it| {
+        let key = (it.run.as_str(), it.node.as_str());
+        nodes.iter().position(|node| *node == key)
+    });
+    columns.collect()
 }
 
 /// The values of each field that has few, over all nodes.

@@ -76,13 +76,36 @@ pub(super) fn beyond_cap(report: &Report) -> Option<String> {
         .then(|| format!("{told}: counted, but not told apart, nor named in findings"))
 }
 
+/// That a machine tells of processes that it killed or lost, and what follows it in a sentence; empty where none does. No rule
+/// reads what machines tell, so where none fired this must stand before it.
+pub(super) fn killed_beside(report: &Report) -> String {
+    const KILLED: [&str; 3] = ["out-of-memory", "killed", "server-died"];
+    let events = report.tests.events.iter();
+    let mut killed = events.filter(|event| KILLED.contains(&event.kind.as_str()));
+    let Some(first) = killed.next() else {
+        return String::new();
+    };
+    let of = match first.subject.as_str() {
+        "" => String::new(),
+        subject => format!(" of {subject}"),
+    };
+    let more = u64::try_from(killed.count()).unwrap_or(u64::MAX);
+    let (more, are) = match more {
+        0 => (String::new(), "is"),
+        more => (format!(" and {}", counted(more, "more", "more")), "are"),
+    };
+    format!("{}{of}{more} {are} told beside the logs; ", first.kind)
+}
+
 /// The headline where no rule fired.
 pub(super) fn nothing_found(report: &Report) -> String {
+    let killed = killed_beside(report);
     if report.records.total > 0 {
-        return unexplained(report).map_or_else(
-            || "nothing found".to_owned(),
-            |errors| format!("no finding; {errors}"),
-        );
+        return match unexplained(report) {
+            Some(errors) => format!("{killed}no finding; {errors}"),
+            None if killed.is_empty() => "nothing found".to_owned(),
+            None => format!("{killed}no finding"),
+        };
     }
     let recognised = report
         .inputs
@@ -95,11 +118,13 @@ pub(super) fn nothing_found(report: &Report) -> String {
         format!(
             "no record in the time asked for: {files} recognised, none of their records lies in it"
         )
-    } else if is_empty(report) {
-        "nothing recognised: no log record in what was given".to_owned()
     } else if !report.tests.runs.is_empty() {
         // Beside tests that fail, "nothing found" would be read as all being well.
         "no finding: no server's log is here, the tests alone say what happened".to_owned()
+    } else if !killed.is_empty() {
+        format!("{killed}no log record in what was given")
+    } else if is_empty(report) {
+        "nothing recognised: no log record in what was given".to_owned()
     } else {
         "nothing found; no log record in what was given".to_owned()
     }

@@ -4,14 +4,17 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::TempDir;
 
 use crate::report::model::Report;
 use crate::report::tables::{FORMS, TABLES};
 use crate::report::{PLOTS, REPORTS, Style};
 
-/// Begins the names of files in the making, so that those a killed run left behind are known and do not count.
+/// Begins the names of what is in the making, so that what a killed run left behind is known and does not count.
 const UNFINISHED: &str = ".casdiag-";
+
+/// Begins the name of the folder in which outputs are made: one that a killed run left is removed.
+const IN_THE_MAKING: &str = ".casdiag-unfinished-";
 
 /// Columns of a summary that is kept in a file.
 const FILE_WIDTH: usize = 120;
@@ -52,8 +55,8 @@ pub enum Error {
 /// Writes all [`REPORTS`], [`PLOTS`] and [`TABLES`] into a folder, which is made if it is missing, and returns their paths.
 ///
 /// A folder with anything in it is refused unless `force`; then files of the same names are replaced, those that this
-/// report does not have are removed, and others stay. Each file is written under another name and renamed, so that a
-/// killed run leaves no half file.
+/// report does not have are removed, and others stay. All are made in a folder of their own below it and then renamed, so that
+/// a killed run leaves no half file, nor some of them, and nothing that the next run would stumble over.
 pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let unusable = |source| Error::Folder {
         path: dir.to_owned(),
@@ -62,33 +65,57 @@ pub fn write_folder(report: &Report, dir: &Path, force: bool) -> Result<Vec<Path
     fs::create_dir_all(dir).map_err(unusable)?;
     // The work may have taken hours, in which another could fill it.
     check_folder(dir, force)?;
+    remove_unfinished(dir).map_err(unusable)?;
+    let made = tempfile::Builder::new()
+        .prefix(IN_THE_MAKING)
+        .tempdir_in(dir)
+        .map_err(unusable)?;
+    let mut outputs = Outputs {
+        dir,
+        made,
+        files: Vec::with_capacity(REPORTS.len() + PLOTS.len()),
+    };
     let style = Style {
         color: false,
         width: FILE_WIDTH,
     };
-    let mut paths = Vec::with_capacity(REPORTS.len() + PLOTS.len());
     for output in REPORTS {
-        paths.push(write_whole(dir, output.file, |out| {
-            (output.write)(report, &style, out)
-        })?);
+        outputs.make(output.file, |out| (output.write)(report, &style, out))?;
     }
+    let mut without = Vec::new();
     for plot in PLOTS {
         match (plot.draw)(report) {
-            Some(svg) => paths.push(write_whole(dir, plot.file, |out| {
-                out.write_all(svg.as_bytes())
-            })?),
-            None => remove(dir.join(plot.file))?,
+            Some(svg) => outputs.make(plot.file, |out| out.write_all(svg.as_bytes()))?,
+            None => without.push(plot.file),
         }
     }
     for table in TABLES {
         for form in FORMS {
             let file = format!("tables/{}.{}", table.name, form.extension);
-            paths.push(write_whole(dir, &file, |out| {
-                table.write(report, form, out)
-            })?);
+            outputs.make(&file, |out| table.write(report, form, out))?;
         }
     }
+    let paths = outputs.put()?;
+    for file in without {
+        remove(dir.join(file))?;
+    }
     Ok(paths)
+}
+
+/// Removes what a killed run was making.
+fn remove_unfinished(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let is_it = entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(IN_THE_MAKING);
+        // A link is no folder here, and what it leads to stays.
+        if is_it && entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes an output of another report, so that nobody takes it for one of this.
@@ -133,35 +160,52 @@ fn holds_anything(dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-fn write_whole(
-    dir: &Path,
-    file: &str,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<PathBuf, Error> {
-    let path = dir.join(file);
-    let folder = path.parent().unwrap_or(dir);
-    let written = || -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut out = BufWriter::new(unfinished_file(folder)?);
-        write(&mut out)?;
-        out.flush()?;
-        out.into_inner()?.persist(&path)?;
-        Ok(())
-    };
-    match written() {
-        Ok(()) => Ok(path),
-        Err(source) => Err(Error::File { path, source }),
-    }
+/// Outputs that are made in a folder of their own until all of them are.
+struct Outputs<'d> {
+    /// Where they are to lie.
+    dir: &'d Path,
+    /// Where they are made; it is removed with them if they are not put in their places.
+    made: TempDir,
+    /// Their names, which are paths below either.
+    files: Vec<String>,
 }
 
-fn unfinished_file(dir: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        // A temporary file is private by default; a report is as readable as any new file.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+impl Outputs<'_> {
+    /// Makes one.
+    fn make(
+        &mut self,
+        file: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let path = self.made.path().join(file);
+        let written = || -> io::Result<()> {
+            fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            let mut out = BufWriter::new(fs::File::create_new(&path)?);
+            write(&mut out)?;
+            out.flush()
+        };
+        written().map_err(|source| Error::File {
+            path: self.dir.join(file),
+            source,
+        })?;
+        self.files.push(file.to_owned());
+        Ok(())
     }
-    builder.tempfile_in(dir)
+
+    /// Puts all in their places; their paths.
+    fn put(self) -> Result<Vec<PathBuf>, Error> {
+        let fault = |path: &Path, source| Error::File {
+            path: path.to_owned(),
+            source,
+        };
+        let paths: Vec<PathBuf> = self.files.iter().map(|it| self.dir.join(it)).collect();
+        for path in &paths {
+            let folder = path.parent().unwrap_or(self.dir);
+            fs::create_dir_all(folder).map_err(|source| fault(path, source))?;
+        }
+        for (file, path) in self.files.iter().zip(&paths) {
+            fs::rename(self.made.path().join(file), path).map_err(|source| fault(path, source))?;
+        }
+        Ok(paths)
+    }
 }

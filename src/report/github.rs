@@ -74,7 +74,7 @@ fn failed_runs(report: &Report) -> Vec<String> {
         let faults = row
             .faults
             .iter()
-            .map(|it| format!("{} ({})", it.says, it.path));
+            .map(|it| format!("{} ({})", testing::fault_words(row, it), it.path));
         let faults: Vec<String> = faults.collect();
         let title = format!("{} failed and lists no test for it", row.run);
         let text = format!("{}\n{}", testing::run_words(row), faults.join("\n"));

@@ -54,10 +54,10 @@ pub fn write(
             )?;
         }
     }
-    let mut grep = GrepCounts::default();
+    let mut plain = Plain::default();
     for input in &analysis.inputs {
-        if input.counts_records && node.is_none_or(|wanted| wanted == input.node) {
-            grep.add(input.grep);
+        if node.is_none_or(|wanted| wanted == input.node) {
+            plain.add(input);
         }
     }
     writeln!(out)?;
@@ -69,7 +69,34 @@ pub fn write(
         // Where it could not be seen at all, a nought would be a claim.
         return Ok(());
     }
-    sums(base, signal, unique, grep, out)
+    sums(base, signal, unique, plain, out)
+}
+
+/// The lines that a plain search finds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plain {
+    /// Those in records.
+    records: GrepCounts,
+    /// The others.
+    elsewhere: u64,
+}
+
+impl Plain {
+    fn add(&mut self, input: &InputFacts) {
+        let in_records = input.grep.total();
+        // Rows of tables are searched as they are read; what an escape joins or hides in a file is not told apart either.
+        let is_told = input.table.is_none() || input.counts_records;
+        if is_told && in_records <= input.found {
+            self.records.add(input.grep);
+            self.elsewhere += input.found - in_records;
+        } else {
+            self.elsewhere += input.found;
+        }
+    }
+
+    fn total(self) -> u64 {
+        self.records.total() + self.elsewhere
+    }
 }
 
 /// How many inputs that were not read whole are named.
@@ -104,7 +131,8 @@ fn unread(analysis: &Analysis, texts: &mut Texts, out: &mut dyn Write) -> io::Re
 fn not_observable(base: &RuleBase, signal: u16, facts: &NodeFacts) -> Option<String> {
     let compiled = base.signals.signal(signal);
     let tally = &facts.tally;
-    let why = rules::obstacle(compiled, tally).filter(|_| rules::concerns(compiled, tally))?;
+    let why = rules::obstacle(&base.signals, signal, tally);
+    let why = why.filter(|_| rules::concerns(compiled, tally))?;
     let declared = &base.declared.signal[usize::from(signal)];
     let collect = declared.collect.as_deref().unwrap_or(rules::COLLECT);
     let (id, node) = (&compiled.id, &tally.node);
@@ -117,9 +145,10 @@ fn sums(
     base: &RuleBase,
     signal: u16,
     unique: u64,
-    grep: GrepCounts,
+    plain: Plain,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let grep = plain.records;
     let declared = base.signals.signal(signal);
     let keys: BTreeSet<String> = declared
         .templates
@@ -145,7 +174,7 @@ fn sums(
     writeln!(
         out,
         "{}: what a plain search finds, zgrep -F {}",
-        several(grep.total(), "line", "lines"),
+        several(plain.total(), "line", "lines"),
         keys.join(" ")
     )?;
     let parts = [
@@ -168,6 +197,11 @@ fn sums(
             grep.continuation,
             "continues another record",
             "continue another record",
+        ),
+        (
+            plain.elsewhere,
+            "stands in no record that was read: in a table, a copy, results of tests, or out of the time asked for",
+            "stand in no record that was read: in tables, copies, results of tests, or out of the time asked for",
         ),
     ];
     for (count, one, many) in parts.into_iter().filter(|(count, ..)| *count > 0) {

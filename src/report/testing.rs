@@ -2,7 +2,9 @@
 
 use crate::report::figures::{counted, is_empty, length, nothing_found, thousands};
 use crate::report::model::Report;
-use crate::report::model::tests::{TestEvent, TestGroup, TestRemark, TestRun, TestSaying};
+use crate::report::model::tests::{
+    TestCheck, TestEvent, TestGroup, TestRemark, TestRun, TestSaying,
+};
 
 /// The rows that speak for their runs.
 pub(super) fn speakers(report: &Report) -> impl Iterator<Item = &TestRun> {
@@ -48,6 +50,16 @@ pub(super) fn telling_events(report: &Report) -> impl Iterator<Item = &TestEvent
     events
         .filter(|event| TELLING.contains(&event.kind.as_str()))
         .chain(marked)
+}
+
+/// What says of a run that it failed; of a check with the first line of what it found.
+pub(super) fn fault_words(row: &TestRun, fault: &TestSaying) -> String {
+    let is_it = |check: &&TestCheck| fault.says == format!("{}: {}", check.name, check.result);
+    let detail = row.checks.iter().find(is_it).map(|it| it.detail.as_str());
+    match detail.and_then(|it| it.lines().next()) {
+        None | Some("") => fault.says.clone(),
+        Some(detail) => format!("{}: {detail}", fault.says),
+    }
 }
 
 /// `runner-lost in Run suite, 2026-03-14T23:18:02Z: The runner lost communication`.

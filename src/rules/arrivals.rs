@@ -7,6 +7,7 @@ use super::finding::NotObservable;
 use super::{RuleBase, observe};
 use crate::signals::tally::{Arrives, Evidence, NodeTally};
 use crate::time::Timestamp;
+use crate::vocab::Healing;
 
 /// What a fact may be of parts that did not come at first.
 pub(super) const ARRIVAL_MEASURES: &[&str] = &[
@@ -45,10 +46,19 @@ pub(super) struct Arrived {
 impl Arrived {
     /// Whether all came that were not dropped; `None` where that is not told.
     pub(super) fn all(&self) -> Option<bool> {
+        match self.healing()? {
+            Healing::Healed => Some(true),
+            Healing::Untold => None,
+            Healing::Missing => Some(false),
+        }
+    }
+
+    /// The same in a word; `None` where nothing failed to come.
+    pub(super) fn healing(&self) -> Option<Healing> {
         match (self.missing, self.untold) {
-            (0, 0) => (self.failed > 0).then_some(true),
-            (0, _) => None,
-            (_, _) => Some(false),
+            (0, 0) => (self.failed > 0).then_some(Healing::Healed),
+            (0, _) => Some(Healing::Untold),
+            (_, _) => Some(Healing::Missing),
         }
     }
 }
@@ -79,7 +89,7 @@ impl ArrivalTest {
     /// Whether a node's log would show that a part came.
     fn is_seen(&self, scene: &Scene<'_>, node: &NodeTally) -> bool {
         let mut came = self.came.iter();
-        came.any(|&at| observe::obstacle(scene.signals.signal(at), node).is_none())
+        came.any(|&at| observe::obstacle(scene.signals, at, node).is_none())
     }
 
     /// The records that brought the last of them on each node, where all came.

@@ -13,7 +13,7 @@ use super::ignore::Ledger;
 use super::incidents::{finish, incidents, tie};
 use super::schema::{Accuses, FieldRef, RuleDecl, Scope};
 use super::words::Words;
-use super::{Rule, RuleBase, Verdict, observe, unseen, versions};
+use super::{Rule, RuleBase, Verdict, observe, times, unseen, versions};
 use crate::profile::{Cost, Profile};
 use crate::signals::tally::{EVIDENCE_MAX, Evidence, NodeTally};
 use crate::time::{DAY, Timestamp, Zone};
@@ -156,11 +156,8 @@ impl RuleBase {
         let accused = accused(verdict, named, &reported_by);
         let subjects = declared.subjects.iter();
         let subjects = subjects.map(|(name, field)| (name.clone(), values(field, SUBJECTS_MAX)));
-        let mut nodes: Vec<String> = reported_by.iter().chain(&accused).cloned().collect();
-        nodes.sort();
-        nodes.dedup();
+        let nodes = involved(&reported_by, &accused);
         let missed = ground.missed(verdict);
-        let unseen = unseen::nodes(&missed);
         let words = Words {
             counts: &counts,
             shares: &shares,
@@ -168,7 +165,7 @@ impl RuleBase {
             nodes: &nodes,
             reporters: &reported_by,
             accused: &accused,
-            unseen: &unseen,
+            unseen: &unseen::nodes(&missed),
         };
         let signals = rule_signals(self, rule);
         let category = verdict.category.as_ref().unwrap_or(&declared.category);
@@ -183,6 +180,7 @@ impl RuleBase {
             title: words.fill(&verdict.title),
             run: run.to_owned(),
             window: window(rule, declared, scene),
+            moments: moments(rule, declared, scene),
             evidence: healed(evidence(rule, declared, scene), ground),
             subjects: subjects.collect(),
             mechanism: declared.mechanism.trim().to_owned(),
@@ -199,6 +197,7 @@ impl RuleBase {
             caused_by: Vec::new(),
             runs: (0, 0),
             facts: facts_found.clone(),
+            healing: ground.healing(),
             wal: ground.wal_ranges(),
             counts_by_node: ground.counts_by_node(),
             nodes,
@@ -224,7 +223,7 @@ impl RuleBase {
             let signal = self.signals.signal(index);
             let declared = &self.declared.signal[usize::from(index)];
             for node in nodes.iter().filter(|node| observe::concerns(signal, node)) {
-                if let Some(why) = observe::obstacle(signal, node) {
+                if let Some(why) = observe::obstacle(&self.signals, index, node) {
                     let collect = declared
                         .collect
                         .clone()
@@ -288,7 +287,7 @@ impl RuleBase {
 }
 
 /// The counters whose records report a finding: those that the rule names, or all.
-fn reporting(rule: &Rule, declared: &RuleDecl) -> Vec<usize> {
+pub(super) fn reporting(rule: &Rule, declared: &RuleDecl) -> Vec<usize> {
     let names = &declared.reported_by;
     let wanted = |name: &str| names.is_empty() || names.iter().any(|given| given.get_ref() == name);
     let counts = rule.counts.iter().filter(|(name, _)| wanted(name));
@@ -305,6 +304,12 @@ fn reporters(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<String>
         .filter(reports)
         .map(|node| node.node.clone())
         .collect()
+}
+
+/// Everyone that a finding is about, each once, by name.
+fn involved(reporters: &[String], accused: &[String]) -> Vec<String> {
+    let nodes: BTreeSet<&String> = reporters.iter().chain(accused).collect();
+    nodes.into_iter().cloned().collect()
 }
 
 /// Whom a verdict accuses: those named in the records, or whoever reports.
@@ -395,6 +400,12 @@ fn window(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Option<(Timest
     stalled
         .reduce(join)
         .or_else(|| counted.chain(silent).reduce(join))
+}
+
+/// The stamps of the records that report a finding, as far as they are kept.
+fn moments(rule: &Rule, declared: &RuleDecl, scene: &Scene<'_>) -> Vec<Timestamp> {
+    let counters = reporting(rule, declared);
+    times::moments(scene.nodes, &counters, declared.after_first)
 }
 
 /// The records that show a finding: of the counts that the rule names for it, in that order; else of all.

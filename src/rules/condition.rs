@@ -140,13 +140,13 @@ impl Scene<'_> {
         let Some(signal) = signal else {
             return !self.nodes.is_empty() && self.nodes.iter().all(|node| node.seen.wal);
         };
-        let signal = self.signals.signal(signal);
         let mut nodes = self
             .nodes
             .iter()
-            .filter(|node| observe::concerns(signal, node))
+            .filter(|node| observe::concerns(self.signals.signal(signal), node))
             .peekable();
-        nodes.peek().is_some() && nodes.all(|node| observe::obstacle(signal, node).is_none())
+        let is_seen = |node: &NodeTally| observe::obstacle(self.signals, signal, node).is_none();
+        nodes.peek().is_some() && nodes.all(|node| is_seen(node))
     }
 }
 

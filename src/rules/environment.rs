@@ -29,6 +29,8 @@ pub struct Environment {
     pub start: Option<(u16, usize, usize)>,
     /// The signal and field that name the zone.
     pub zone: Option<(u16, usize)>,
+    /// The same of the start of a Keeper as a process of its own.
+    pub keeper: Option<(u16, usize, usize)>,
 }
 
 impl Environment {
@@ -37,8 +39,17 @@ impl Environment {
         self.start.map(|(signal, ..)| signal)
     }
 
+    /// Whether the logs of a node tell of the start of a Keeper, and of no server's: a server may have a Keeper within.
+    fn is_keeper_alone(&self, tally: &NodeTally) -> bool {
+        let starts = |signal: Option<u16>| {
+            signal.is_some_and(|at| tally.signals[usize::from(at)].all.count > 0)
+        };
+        starts(self.keeper.map(|(signal, ..)| signal)) && !starts(self.start_signal())
+    }
+
     /// Reads the environment of a node from its tally; a zone that the user gives wins.
-    pub fn facts(&self, tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
+    pub fn facts(&self, mut tally: NodeTally, given: Zone, signals: &SignalSet) -> NodeFacts {
+        tally.seen.keeper_alone = self.is_keeper_alone(&tally);
         let values = |signal: u16, field: usize| -> Vec<String> {
             let ranked = tally.signals[usize::from(signal)].values[field].ranked();
             ranked
@@ -47,18 +58,17 @@ impl Environment {
                 .collect()
         };
         debug_assert_eq!(signals.signals().len(), tally.signals.len());
-        let mut versions = self
-            .start
-            .map(|(signal, version, _)| values(signal, version))
-            .unwrap_or_default();
+        let starts = || self.start.iter().chain(&self.keeper);
+        let mut versions: Vec<String> = starts()
+            .flat_map(|(signal, version, _)| values(*signal, *version))
+            .collect();
         for version in &tally.process.versions {
             if !versions.contains(version) {
                 versions.push(version.clone());
             }
         }
-        let build = self
-            .start
-            .and_then(|(signal, _, build)| values(signal, build).into_iter().next());
+        let mut builds = starts().flat_map(|(signal, _, build)| values(*signal, *build));
+        let build = builds.next();
         let named = self.zone.and_then(|(signal, field)| {
             values(signal, field)
                 .first()

@@ -6,7 +6,7 @@ use super::schema::RuleDecl;
 use super::wal::Ranges;
 use crate::signals::tally::Evidence;
 use crate::time::Timestamp;
-use crate::vocab::{Confidence, EngineModel, Severity};
+use crate::vocab::{Confidence, EngineModel, Healing, Severity};
 
 /// How a finding can be run again in the reference engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Finding {
     pub accused: Vec<String>,
     /// From the first to the last occurrence.
     pub window: Option<(Timestamp, Timestamp)>,
+    /// The stamps of the occurrences that it is about, where they are kept.
+    pub(super) moments: Vec<Timestamp>,
     /// The named counts over all nodes.
     pub counts: BTreeMap<String, u64>,
     /// The named counts by node.
@@ -83,6 +85,8 @@ pub struct Finding {
     pub subjects: BTreeMap<String, Vec<Subject>>,
     /// Single values: positions, names, measures.
     pub facts: BTreeMap<String, String>,
+    /// Whether what failed to come at first came in the end, if its rule asks.
+    pub healing: Option<Healing>,
     /// The positions that problems of WALs withhold, by the count that counts them.
     pub(super) wal: Ranges,
     /// The node of each record, and the record.

@@ -11,6 +11,7 @@ use super::{NodeFacts, Rule, RuleBase, WalProblem};
 use crate::signals::SignalSet;
 use crate::signals::tally::{Evidence, NodeTally, Stall, StallWatch, Values};
 use crate::time::{SECOND, Timestamp};
+use crate::vocab::Healing;
 
 /// How many values of a field a title names, and how much of each.
 const VALUES_MAX: usize = 2;
@@ -70,11 +71,7 @@ impl Ground<'_> {
                     count: count.clone(),
                     field: fact.value.clone(),
                 };
-                if fact.different {
-                    self.different_fact(&field)
-                } else {
-                    self.value_fact(&field)
-                }
+                self.value_fact(&field)
             } else {
                 self.silence_fact(value)
             };
@@ -146,16 +143,17 @@ impl Ground<'_> {
         (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
     }
 
-    /// How many different values a field has.
-    fn different_fact(&self, field: &FieldRef) -> Option<String> {
-        let values = self.values(field, usize::MAX).len();
-        (values > 0).then(|| values.to_string())
-    }
-
     fn arrival_fact(&self, name: &str, value: &str) -> Option<String> {
         let mut arrivals = self.rule.arrivals.iter();
         let (_, test) = arrivals.find(|(known, _)| known == name)?;
         test.fact(&self.scene, value)
+    }
+
+    /// Whether the parts that did not come at first came in the end: the worst of what the rule asks for.
+    pub(super) fn healing(&self) -> Option<Healing> {
+        let arrivals = self.rule.arrivals.iter();
+        let healing = arrivals.filter_map(|(_, test)| test.over(&self.scene).healing());
+        healing.max()
     }
 
     /// The records that show that what failed at first came.

@@ -24,13 +24,14 @@ pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
         let Some((_, declared)) = base.rule(&finding.rule) else {
             continue;
         };
+        let is_each = declared.after_first && !finding.moments.is_empty();
         let explains = |head: &&Head| {
-            let begun = head
-                .window
-                .zip(finding.window)
-                .is_none_or(|(cause, effect)| {
-                    cause.0.0 <= effect.0.0 + CLOCKS && cause.1.0 + AFTERMATH >= effect.0.0
-                });
+            let begun = if is_each {
+                finding.moments.iter().any(|moment| head.reaches(*moment))
+            } else {
+                let windows = head.window.zip(finding.window);
+                windows.is_none_or(|(cause, effect)| reaches(cause, effect.0))
+            };
             let apart = head.nodes.iter().all(|node| !finding.nodes.contains(node));
             let met = !apart || head.nodes.is_empty() || finding.nodes.is_empty();
             let names = |causes: &[Spanned<String>]| {
@@ -42,12 +43,18 @@ pub(super) fn tie(base: &RuleBase, findings: &mut [Finding]) {
             let tied = (named && begun) || declared.cause.iter().any(|it| head.holds(it, finding));
             tied && head.run == finding.run && head.id != finding.id
         };
-        finding.caused_by = heads
-            .iter()
-            .filter(explains)
-            .map(|head| head.id.clone())
-            .collect();
+        let causes: Vec<&Head> = heads.iter().filter(explains).collect();
+        // What follows from something for a part of its records does not follow from it.
+        let is_explained = |moment: &Timestamp| causes.iter().any(|head| head.reaches(*moment));
+        if !is_each || finding.moments.iter().all(is_explained) {
+            finding.caused_by = causes.iter().map(|head| head.id.clone()).collect();
+        }
     }
+}
+
+/// Whether something that lasted so long may have had an effect at a time.
+fn reaches((first, last): (Timestamp, Timestamp), effect: Timestamp) -> bool {
+    first.0 <= effect.0 + CLOCKS && last.0 + AFTERMATH >= effect.0
 }
 
 /// What is needed of a finding to be another one's cause.
@@ -56,11 +63,22 @@ struct Head {
     rule: String,
     run: String,
     window: Option<(Timestamp, Timestamp)>,
+    moments: Vec<Timestamp>,
     nodes: Vec<String>,
     wal: Ranges,
 }
 
 impl Head {
+    /// Whether any of its occurrences may have had an effect at a time; where they are not kept, whether its window may.
+    fn reaches(&self, effect: Timestamp) -> bool {
+        let mut moments = self.moments.iter();
+        match self.window {
+            Some(window) if self.moments.is_empty() => reaches(window, effect),
+            Some(_) => moments.any(|at| reaches((*at, *at), effect)),
+            None => true,
+        }
+    }
+
     /// Whether a position that the finding is about lies where this one's WAL is wrong, on the node that the finding names.
     fn holds(&self, cause: &CauseDecl, finding: &Finding) -> bool {
         let fact = |name: &Spanned<String>| finding.facts.get(name.get_ref());
@@ -80,6 +98,7 @@ impl Head {
             rule: finding.rule.clone(),
             run: finding.run.clone(),
             window: finding.window,
+            moments: finding.moments.clone(),
             nodes: finding.nodes.clone(),
             wal: finding.wal.clone(),
         }

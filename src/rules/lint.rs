@@ -80,8 +80,9 @@ fn is_read(base: &RuleBase, id: &str) -> bool {
     let rules = base.declared.rule.iter();
     let mut arrivals = rules.flat_map(|it| it.arrivals.values());
     let is_arrival = arrivals.any(|it| it.signals().any(|signal| signal.get_ref() == id));
-    let environment = base.declared.environment.as_ref();
-    is_arrival || environment.is_some_and(|e| e.start.get_ref() == id || e.zone.get_ref() == id)
+    let environment = base.declared.environment.iter();
+    let mut told = environment.flat_map(|it| [&it.start, &it.zone].into_iter().chain(&it.keeper));
+    is_arrival || told.any(|signal| signal.get_ref() == id)
 }
 
 /// Lists the faults of a kind of failing test.

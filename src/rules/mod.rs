@@ -15,6 +15,7 @@ mod ground;
 mod ignore;
 mod incidents;
 mod lint;
+mod lives;
 mod load;
 mod near;
 mod observe;

@@ -90,6 +90,21 @@ pub(super) fn sorted(node: &NodeTally, counter: usize) -> Vec<Timestamp> {
     times
 }
 
+/// The stamps of counters that keep them, node by node; without each node's first where that is only what the others follow.
+pub(super) fn moments(
+    nodes: &[&NodeTally],
+    counters: &[usize],
+    after_first: bool,
+) -> Vec<Timestamp> {
+    let of_node = |node: &&NodeTally| {
+        let of = |&counter: &usize| node.counters[counter].times.iter().copied();
+        let mut times: Vec<Timestamp> = counters.iter().flat_map(of).collect();
+        times.sort_unstable();
+        times.into_iter().skip(usize::from(after_first))
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
 /// Whether the counters occur in order, all within `within` of the first.
 fn in_sequence(scene: &Scene<'_>, counters: &[usize], within: i64, skew: Option<i64>) -> bool {
     let of = |nodes: &[&NodeTally]| -> Vec<Vec<Timestamp>> {
@@ -133,7 +148,11 @@ fn has_sequence(counters: &[usize], times: &[Vec<Timestamp>], within: i64, skew:
     first.iter().enumerate().any(follows)
 }
 
-/// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between.
+/// How many silences that nothing followed make their length a usual one.
+const USUAL: usize = 2;
+
+/// The longest silence of a node that lasted `lasting` and ended in `then` within `within`, without `without` in between. It stands
+/// out of the log's own silences: where several that nothing followed are half as long, the node is silent like that at any time.
 fn silence(
     node: &NodeTally,
     lasting: i64,
@@ -145,17 +164,29 @@ fn silence(
     let excluded = without
         .map(|counter| sorted(node, counter))
         .unwrap_or_default();
-    let fits = |&(from, to): &(Timestamp, Timestamp)| {
-        let found = follows
-            .get(follows.partition_point(|at| *at < to))
-            .filter(|at| at.0 - to.0 <= within);
-        found.is_some_and(|found| !excluded.iter().any(|at| (from..=*found).contains(at)))
+    let next = |to: Timestamp| {
+        let found = follows.get(follows.partition_point(|at| *at < to));
+        found.filter(|at| at.0 - to.0 <= within).copied()
     };
-    node.gaps
-        .iter()
-        .filter(|(from, to)| to.0 - from.0 >= lasting)
-        .filter(|gap| fits(gap))
-        .copied()
+    let is_excluded =
+        |from: Timestamp, to: Timestamp| excluded.iter().any(|at| (from..=to).contains(at));
+    let length = |(from, to): (Timestamp, Timestamp)| to.0 - from.0;
+    let gaps = || node.gaps.iter().copied();
+    let idle = gaps().filter(|(_, to)| next(*to).is_none());
+    let idle =
+        idle.filter(|(from, to)| !is_excluded(*from, Timestamp(to.0.saturating_add(within))));
+    let mut idle: Vec<i64> = idle.map(length).collect();
+    idle.sort_unstable();
+    let stands_out = |gap: (Timestamp, Timestamp)| {
+        let like = idle.partition_point(|idle| idle.saturating_mul(2) < length(gap));
+        idle.len() - like < USUAL
+    };
+    let fits = |&(from, to): &(Timestamp, Timestamp)| {
+        next(to).is_some_and(|found| !is_excluded(from, found)) && stands_out((from, to))
+    };
+    gaps()
+        .filter(|gap| length(*gap) >= lasting)
+        .filter(fits)
         .reduce(longer)
 }
 

@@ -99,12 +99,20 @@ fn taken(base: &RuleBase, rule: &Rule, index: u16, values: &[String]) -> Vec<Tak
     let counts = rule.counts.iter();
     let counts = counts.filter(|(_, counter)| base.counters[*counter].signal == Some(index));
     let counts = counts.map(|(name, counter)| {
-        let Counter { filters, below, .. } = &base.counters[*counter];
+        let Counter {
+            filters,
+            below,
+            not_after,
+            ..
+        } = &base.counters[*counter];
         let mut asked = Vec::new();
         let mut holds = Some(true);
         for (field, accepted) in filters {
             let (name, value) = (&signal.fields[*field].name, &values[*field]);
-            let wanted = accepted.join(" or ");
+            let wanted = match accepted.join(" or ") {
+                nothing if nothing.is_empty() => "empty".to_owned(),
+                values => values,
+            };
             if signal.is_taken(*field) {
                 asked.push(format!("{name} is {wanted}: another record tells it"));
                 holds = holds.filter(|holds| !holds);
@@ -123,6 +131,15 @@ fn taken(base: &RuleBase, rule: &Rule, index: u16, values: &[String]) -> Vec<Tak
                 Some(false) => Some(false),
                 None => holds.filter(|holds| !holds),
             };
+        }
+        if !not_after.is_empty() {
+            let causes = not_after.iter().filter_map(|at| base.counters[*at].signal);
+            let causes: Vec<&str> = causes.map(|at| &*base.signals.signal(at).id).collect();
+            asked.push(format!(
+                "nothing of {} explains it: other records tell it",
+                causes.join(" or ")
+            ));
+            holds = holds.filter(|holds| !holds);
         }
         Taken {
             count: name.clone(),

@@ -1,5 +1,5 @@
 //! Titles with their numbers: `{name}` replaced by a count, a share or a list of servers, `{name|copy|copies}` by a count
-//! and what is counted, `{accused|refuses|refuse}` by servers and what they do.
+//! and what is counted, `{reporters|has|have}` by servers and a word that agrees with them.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl Words<'_> {
     fn word(&self, name: &str) -> String {
         if let Some((name, forms)) = name.split_once('|') {
             let fact = self.facts.get(name).map(String::as_str);
-            let one = match self.list(name) {
+            let one = match self.names_of(name) {
                 Some(names) => names.len() <= 1,
                 None => self.counts.get(name) == Some(&1) || fact == Some("1"),
             };
@@ -89,7 +89,7 @@ impl Words<'_> {
                 if one { singular } else { plural }
             );
         }
-        if let Some(names) = self.list(name) {
+        if let Some(names) = self.names_of(name) {
             return list(names);
         }
         match (self.counts.get(name), self.shares.get(name)) {
@@ -102,9 +102,9 @@ impl Words<'_> {
         }
     }
 
-    /// The servers of a list.
-    fn list(&self, name: &str) -> Option<&[String]> {
-        match name {
+    /// The servers that a word stands for.
+    fn names_of(&self, word: &str) -> Option<&[String]> {
+        match word {
             "nodes" => Some(self.nodes),
             "reporters" => Some(self.reporters),
             "accused" => Some(self.accused),

@@ -46,6 +46,8 @@ pub struct Signal {
     pub context: Option<Context>,
     /// Whether it explains its record without any finding: seen often, harmless.
     pub benign: bool,
+    /// Whether Keepers log it, too.
+    pub keeper: bool,
     /// The fields that hold positions in a log, which are followed over time.
     pub positions: Vec<usize>,
     /// What its occurrences stand for on a time axis, if they are worth a mark.
@@ -245,6 +247,11 @@ impl Signal {
     /// Whether records of this level may be this signal.
     pub fn admits(&self, level: Level) -> bool {
         self.levels & (1 << level.index()) != 0
+    }
+
+    /// Whether nothing is said of its level.
+    pub fn is_of_any_level(&self) -> bool {
+        Level::ALL.into_iter().all(|level| self.admits(level))
     }
 
     /// Whether records of this logger may be this signal.

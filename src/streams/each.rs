@@ -1,12 +1,11 @@
 //! The values beside the first one of a field of which a record holds several.
 
+use std::collections::HashSet;
+
 use super::count::Said;
 use super::{FoldRules, Scanned};
 use crate::scan::Entry;
 use crate::signals::tally::NodeTally;
-
-/// How many different values of a field one record is taken to hold.
-const VALUES_MAX: usize = 100;
 
 /// Counts the other values of an occurrence that was counted with these.
 pub(super) fn count(
@@ -17,13 +16,9 @@ pub(super) fn count(
 ) {
     let signal = rules.signals.signal(said.signal);
     for (field, pattern) in &signal.each {
-        let mut seen = vec![said.values[*field]];
+        let mut seen = HashSet::from([said.values[*field]]);
         for value in pattern.each(entry.bytes.of(&scanned.block.bytes)) {
-            if seen.len() > VALUES_MAX {
-                break;
-            }
-            if !seen.contains(&value) {
-                seen.push(value);
+            if seen.insert(value) {
                 add(tally, rules, said, (*field, value));
             }
         }

@@ -1,5 +1,6 @@
 //! The domain's nouns, shared by every stage. Imports nothing of the crate.
 
+mod healing;
 mod level;
 mod lsn;
 mod mark;
@@ -8,6 +9,7 @@ mod several;
 mod severity;
 mod spark;
 
+pub use healing::Healing;
 pub use level::{Level, LevelClass};
 pub use lsn::{Lsn, LsnNotation, LsnRange, Shown, Term};
 pub use mark::{MarkKind, Tone};

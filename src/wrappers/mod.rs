@@ -19,6 +19,7 @@ mod indent;
 mod journal;
 mod json_logger;
 mod kubectl;
+mod labels;
 mod lines;
 mod reader;
 mod reversal;
@@ -53,6 +54,8 @@ pub enum Wrapper {
     Compose,
     /// `[pod/name/container] ` of kubectl.
     Kubectl,
+    /// `{app="name"} ` of Loki.
+    Labels,
     /// The json-file of docker.
     DockerJson,
     /// What the runtimes of Kubernetes write.
@@ -131,6 +134,14 @@ pub const WRAPPERS: &[Spec] = &[
         share: 5,
         is_excerpt: false,
         claims: kubectl::claims,
+    },
+    Spec {
+        wrapper: Wrapper::Labels,
+        name: "loki-labels",
+        is_split: true,
+        share: 5,
+        is_excerpt: true,
+        claims: labels::claims,
     },
     Spec {
         wrapper: Wrapper::DockerJson,

@@ -3,7 +3,7 @@
 use super::json_logger::{Clock, peel as peel_json};
 use super::{
     Key, Layer, Message, Peeled, Wrapper, ansi, client, compose, container, grep, indent, journal,
-    kubectl, stamp, syslog, table,
+    kubectl, labels, stamp, syslog, table,
 };
 use crate::record::ESCAPE;
 use crate::time::Timestamp;
@@ -235,6 +235,7 @@ fn peel<'a>(
         Wrapper::Stamp => stamp::peel(line),
         Wrapper::Compose => compose::peel(line),
         Wrapper::Kubectl => kubectl::peel(line),
+        Wrapper::Labels => labels::peel(line),
         Wrapper::DockerJson => container::peel_json(line, scratch),
         Wrapper::Cri => container::peel_cri(line),
         Wrapper::Syslog => syslog::peel(line, scratch),

@@ -44,6 +44,7 @@ impl Context<'_> {
             counts: finding.counts.clone(),
             counts_by_node: finding.counts_by_node.clone(),
             shares: finding.shares.clone(),
+            healing: finding.healing,
             subjects: subjects.chain(finding.facts.iter().map(fact)).collect(),
             evidence: finding
                 .evidence

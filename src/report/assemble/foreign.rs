@@ -16,17 +16,19 @@ impl Context<'_> {
         let told: BTreeSet<&str> = counted.chain(missed).collect();
         let nodes = self.analysis.nodes.iter();
         let of = nodes.map(|facts| self.foreign_of(facts, &told));
-        of.filter(|it| !it.signals.is_empty()).collect()
+        of.filter(|it| it.codes || !it.signals.is_empty()).collect()
     }
 
     fn foreign_of(&self, facts: &NodeFacts, told: &BTreeSet<&str>) -> Foreign {
         let signals = self.base.signals.signals().iter();
         let foreign = signals
             .filter(|signal| told.contains(signal.id.as_str()) && !concerns(signal, &facts.tally));
+        let mut formats = facts.tally.seen.formats.iter();
         Foreign {
             run: facts.tally.run.clone(),
             node: facts.tally.node.clone(),
             signals: foreign.map(|signal| signal.id.clone()).collect(),
+            codes: !formats.any(|format| format.spec().has_codes),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::figures;
 use crate::report::model::{Finding, Incident, Report, Role};
-use crate::vocab::Severity;
+use crate::vocab::{Healing, Severity};
 
 use super::{Change, Direction, Kind, Measure, NODES_MAX, Pair};
 
@@ -90,19 +90,26 @@ fn change(pair: &Pair<'_>, rule: &str, before: &[&Finding], after: &[&Finding]) 
         count: Some(u64::try_from(found.len()).unwrap_or(u64::MAX)),
         per_hour: None,
         severity: found.iter().map(|it| it.severity).max(),
+        healing: found.iter().filter_map(|it| it.healing).max(),
     };
     let (base, new) = (measure(before), measure(after));
+    let unhealed = undone(before, after);
     let direction = match (before.is_empty(), after.is_empty()) {
         (true, _) => Direction::New,
         (_, true) => Direction::Gone,
         _ if new.severity > base.severity => Direction::More,
         _ if new.severity < base.severity => Direction::Less,
+        _ if unhealed.is_some() => Direction::More,
+        _ if undone(after, before).is_some() => Direction::Less,
         // A rule that holds in more of the runs, or more often on the same nodes.
         _ if share(pair.new, after) > share(pair.base, before) => Direction::More,
         _ if share(pair.new, after) < share(pair.base, before) => Direction::Less,
+        _ if new.healing.is_some() && base.healing.is_some() && new.healing != base.healing => {
+            Direction::Unknown
+        }
         _ => Direction::Same,
     };
-    let told = after.first().or(before.first());
+    let told = unhealed.or(worst(after)).or(worst(before));
     Change {
         kind: Kind::Finding,
         direction,
@@ -112,6 +119,7 @@ fn change(pair: &Pair<'_>, rule: &str, before: &[&Finding], after: &[&Finding]) 
         title: told.map(|it| it.title.clone()),
         base,
         new,
+        unhealed: unhealed.is_some(),
         of_run: false,
         place: if after.is_empty() {
             place(pair.base, before)
@@ -119,6 +127,29 @@ fn change(pair: &Pair<'_>, rule: &str, before: &[&Finding], after: &[&Finding]) 
             place(pair.new, after)
         },
     }
+}
+
+/// The first finding of parts that are missing and came by the other report's findings: by those of its nodes, or by all of
+/// them where the two have no nodes in common.
+fn undone<'r>(healed: &[&Finding], found: &[&'r Finding]) -> Option<&'r Finding> {
+    let is_of = |a: &Finding, b: &Finding| a.reported_by == b.reported_by;
+    let by_node = healed
+        .iter()
+        .any(|it| found.iter().any(|other| is_of(it, other)));
+    let mut missing = found
+        .iter()
+        .filter(|it| it.healing == Some(Healing::Missing));
+    let came = |it: &&&Finding| {
+        let same = healed.iter().filter(|other| !by_node || is_of(it, other));
+        same.filter_map(|it| it.healing).max() == Some(Healing::Healed)
+    };
+    missing.find(came).copied()
+}
+
+/// The first of the worst: what is missing in one of them must not hide behind another that healed.
+fn worst<'r>(found: &[&'r Finding]) -> Option<&'r Finding> {
+    let key = |it: &&&Finding| Reverse((it.severity, it.healing));
+    found.iter().min_by_key(key).copied()
 }
 
 /// Where findings of a rule stand among a report's others.

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::report::model::{Report, Role};
 use crate::time::{DAY, SECOND, Timestamp};
+use crate::vocab::{Healing, Severity};
 
-use super::{Direction, Measure};
+use super::Direction;
 
 /// Microseconds of an hour.
 const HOUR: f64 = 3_600.0 * 1e6;
@@ -18,6 +22,20 @@ const MORE: f64 = 1.5;
 
 /// How many standard deviations of such counts are beyond chance.
 const SIGMAS: f64 = 3.0;
+
+/// How much of a thing a report has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Measure {
+    /// How often; none where it could not have been seen.
+    pub count: Option<u64>,
+    /// The same by the hour of a node's log, where its length is known.
+    pub per_hour: Option<f64>,
+    /// Of a finding: the worst severity.
+    pub severity: Option<Severity>,
+    /// Of a finding: whether what failed to come at first came in the end; the worst.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub healing: Option<Healing>,
+}
 
 /// How long the nodes of a report log.
 #[derive(Debug, Default)]
@@ -98,6 +116,7 @@ impl Exposure {
             count: Some(count),
             per_hour,
             severity: None,
+            healing: None,
         }
     }
 }
@@ -107,6 +126,7 @@ pub(super) const UNSEEN: Measure = Measure {
     count: None,
     per_hour: None,
     severity: None,
+    healing: None,
 };
 
 fn is_like(one: i64, other: i64) -> bool {

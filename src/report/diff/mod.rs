@@ -21,6 +21,7 @@ use crate::vocab::Severity;
 
 pub use findings::Place;
 use measure::Exposure;
+pub use measure::Measure;
 
 /// The schema's name.
 const SCHEMA: &str = "casdiag.diff/1";
@@ -119,23 +120,15 @@ pub struct Change {
     pub base: Measure,
     /// In the new report.
     pub new: Measure,
+    /// Whether parts are missing at the end that came in the base.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unhealed: bool,
     /// Whether it is what says of a run that it failed: such a failure has no test.
     #[serde(skip)]
     pub of_run: bool,
     /// Where a finding stands among the others.
     #[serde(skip)]
     pub place: Place,
-}
-
-/// How much of a thing a report has.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Measure {
-    /// How often; none where it could not have been seen.
-    pub count: Option<u64>,
-    /// The same by the hour of a node's log, where its length is known.
-    pub per_hour: Option<f64>,
-    /// Of a finding: the worst severity.
-    pub severity: Option<Severity>,
 }
 
 /// Compares things of a kind.
@@ -267,7 +260,7 @@ impl Diff {
         }
         let is_worse = |it: &Change| match it.direction {
             Direction::New => true,
-            Direction::More => it.new.severity > it.base.severity,
+            Direction::More => it.unhealed || it.new.severity > it.base.severity,
             Direction::Unknown | Direction::Less | Direction::Gone | Direction::Same => false,
         };
         self.fail_on.is_some_and(|least| {
@@ -480,9 +473,12 @@ fn written(measure: &Measure, by_hour: bool) -> String {
         return "0".to_owned();
     }
     let count = figures::thousands(count);
+    let healing = measure
+        .healing
+        .map_or_else(String::new, |it| format!(", {}", it.words()));
     match (measure.severity, measure.per_hour) {
-        (Some(severity), _) if count == "1" => severity.word().to_owned(),
-        (Some(severity), _) => format!("{count} {}", severity.word()),
+        (Some(severity), _) if count == "1" => severity.word().to_owned() + &healing,
+        (Some(severity), _) => format!("{count} {}{healing}", severity.word()),
         (None, Some(rate)) if by_hour => format!("{count} ({}/h)", measure::rate_words(rate)),
         (None, _) => count,
     }

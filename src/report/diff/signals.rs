@@ -42,6 +42,7 @@ pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
             title: meaning(pair, signal),
             base: before,
             new: after,
+            unhealed: false,
             of_run: false,
             place: Place::default(),
         }

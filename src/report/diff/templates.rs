@@ -25,6 +25,7 @@ pub(super) fn compare(pair: &Pair<'_>) -> Vec<Change> {
             title: None,
             base: pair.base_time.measure(before, None),
             new: pair.new_time.measure(after, None),
+            unhealed: false,
             of_run: false,
             place: Place::default(),
         }

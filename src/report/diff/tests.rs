@@ -102,6 +102,7 @@ fn compared(
                 .or_else(|| shows_all(report, &told.run).then_some(0)),
             per_hour: None,
             severity: None,
+            healing: None,
         };
         let (left, right) = (measure(before, pair.base), measure(after, pair.new));
         Some(Change {
@@ -120,6 +121,7 @@ fn compared(
             title: (!told.title.is_empty()).then(|| told.title.clone()),
             base: left,
             new: right,
+            unhealed: false,
             of_run: told.of_run,
             place: Place::default(),
         })

@@ -58,7 +58,8 @@ fn run(row: &TestRun, page: &mut Markup) {
         }
         for fault in row.faults.iter().take(ITEMS_MAX) {
             page.el("p", &[], |page| {
-                page.text(&format!("It says that it failed: {}, in ", fault.says));
+                let says = tests::fault_words(row, fault);
+                page.text(&format!("It says that it failed: {says}, in "));
                 page.leaf("code", &[], &fault.path);
             });
         }

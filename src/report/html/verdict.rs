@@ -4,8 +4,8 @@ use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::diagnosis;
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, length, names, nothing_found, sentence, share, thousands,
-    window, window_in_seconds,
+    asked_for, beyond_cap, counted, killed_beside, length, names, nothing_found, sentence, share,
+    thousands, window, window_in_seconds,
 };
 use crate::report::model::{Finding, Incident, Report};
 use crate::report::testing::failing;
@@ -33,7 +33,11 @@ pub(super) fn title(report: &Report) -> String {
     }
     match worst(report) {
         Some(finding) if finding.severity > Severity::Low => finding.title.clone(),
-        Some(finding) => format!("Nothing above low found; the most is: {}", finding.title),
+        Some(finding) => sentence(&format!(
+            "{}nothing above low found; the most is: {}",
+            killed_beside(report),
+            finding.title
+        )),
         // A finding's title may begin with a node's name; this begins with a word.
         None => sentence(&nothing_found(report)),
     }

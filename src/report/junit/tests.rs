@@ -35,7 +35,7 @@ fn suite(report: &Report, row: &TestRun) -> Suite {
     });
     let faults = row.faults.iter().map(|fault| Failure {
         kind: "failed".to_owned(),
-        message: fault.says.clone(),
+        message: tests::fault_words(row, fault),
         text: fault.path.clone(),
     });
     cases.push(Case {

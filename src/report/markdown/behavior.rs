@@ -77,9 +77,11 @@ fn counts(report: &Report, page: &mut Page) {
     let mut signals = counts::signals(report, true);
     let all = signals.rows.len();
     signals.rows.truncate(ROWS_MAX);
+    let codes = [&report.codes, &report.codes_nested].map(|it| counts::codes(report, it).rows);
     let has_unseen = signals
         .rows
         .iter()
+        .chain(codes.iter().flatten())
         .flat_map(|row| &row.cells)
         .any(|cell| matches!(cell, Cell::NotObservable | Cell::Foreign));
     grid.rows.extend(signals.rows);

@@ -7,8 +7,8 @@ use crate::report::counts::{has_several_runs, node_name};
 use crate::report::diagnosis;
 use crate::report::escape::{markdown_inline, markdown_line, markdown_span};
 use crate::report::figures::{
-    asked_for, beyond_cap, counted, denied, fraction, length, names, nothing_found, searched,
-    sentence, thousands, unexplained, window,
+    asked_for, beyond_cap, counted, denied, fraction, killed_beside, length, names, nothing_found,
+    searched, sentence, thousands, unexplained, window,
 };
 use crate::report::model::{Finding, Report};
 use crate::report::testing::{failing, unjudged};
@@ -101,10 +101,11 @@ fn in_order(report: &Report, page: &mut Page) {
 fn of_findings(report: &Report) -> String {
     match worst(report) {
         Some(finding) if finding.severity > Severity::Low => markdown_line(&finding.title),
-        Some(finding) => format!(
-            "Nothing above low found; the most is: {}",
+        Some(finding) => sentence(&format!(
+            "{}nothing above low found; the most is: {}",
+            markdown_line(&killed_beside(report)),
             markdown_line(&finding.title)
-        ),
+        )),
         None => sentence(&nothing_found(report)),
     }
 }

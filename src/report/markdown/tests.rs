@@ -52,7 +52,7 @@ fn run(row: &TestRun, page: &mut Page) {
     items.extend(row.faults.iter().map(|fault| {
         format!(
             "**it says that it failed**: {}, in {}",
-            markdown_inline(&fault.says),
+            markdown_inline(&tests::fault_words(row, fault)),
             markdown_span(&fault.path)
         )
     }));

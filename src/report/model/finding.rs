@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
-use crate::vocab::{Confidence, Severity};
+use crate::vocab::{Confidence, Healing, Severity};
 
 /// A conclusion.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,9 @@ pub struct Finding {
     pub counts_by_node: BTreeMap<String, BTreeMap<String, u64>>,
     /// Shares that the rule computes from its counts.
     pub shares: BTreeMap<String, f64>,
+    /// Whether the parts that failed to come at first came in the end, if its rule asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healing: Option<Healing>,
     /// What it is about: parts, tables, positions.
     pub subjects: BTreeMap<String, serde_json::Value>,
     /// The records that show it.

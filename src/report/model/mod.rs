@@ -229,6 +229,9 @@ pub struct Foreign {
     pub node: String,
     /// The signals.
     pub signals: Vec<String>,
+    /// Whether none of its logs is of a kind whose records have codes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub codes: bool,
 }
 
 /// Whose records are here.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{message, place};
 use crate::report::model::Report;
 use crate::report::model::tests::{TestGroup, TestRun, TestSaying};
-use crate::report::testing::{fail, faults, own_file};
+use crate::report::testing::{fail, fault_words, faults, own_file};
 
 /// The id of the rule that every group is a result of.
 const RULE: &str = "failing-tests";
@@ -36,7 +36,7 @@ fn failed(row: &TestRun, fault: &TestSaying, index: usize) -> Value {
         "ruleId": RULE,
         "ruleIndex": index,
         "level": "error",
-        "message": message(&format!("{} says that it failed: {}", row.run, fault.says)),
+        "message": message(&format!("{} says that it failed: {}", row.run, fault_words(row, fault))),
         "locations": [{ "physicalLocation": place(&fault.path, None) }],
         "partialFingerprints": { "signature/v1": format!("{} {}: {}", row.form, row.name, fault.says) },
         "properties": { "id": row.run },

@@ -4,7 +4,8 @@ use crate::report::chains::Chain;
 use crate::report::counts::has_several_runs;
 use crate::report::escape::terminal;
 use crate::report::figures::{
-    asked_for, cited_at, names, nothing_found, searched, unexplained, window_in_seconds,
+    asked_for, cited_at, killed_beside, names, nothing_found, searched, unexplained,
+    window_in_seconds,
 };
 use crate::report::model::{Evidence, Finding, Report};
 use crate::report::{width, worst};
@@ -50,7 +51,8 @@ pub(super) fn verdict(report: &Report, page: &mut Page) {
             );
             let errors = unexplained(report).map_or_else(String::new, |it| format!("; {it}"));
             let text = format!(
-                "nothing above LOW found in {} ({low} low, {info} info){errors}",
+                "{}nothing above LOW found in {} ({low} low, {info} info){errors}",
+                killed_beside(report),
                 searched(report)
             );
             headline(&text, text.len(), finding.severity, page);

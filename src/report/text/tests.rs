@@ -101,7 +101,8 @@ fn events(what: &str, report: &Report, page: &mut Page) -> bool {
 /// What says that a run failed, and what must be known of its source.
 fn said_of(row: &TestRun, page: &mut Page) {
     let shown = page.room().title_lines;
-    let faults: Vec<&str> = row.faults.iter().map(|fault| fault.says.as_str()).collect();
+    let faults = row.faults.iter();
+    let faults: Vec<String> = faults.map(|it| tests::fault_words(row, it)).collect();
     if !faults.is_empty() {
         let text = format!("it says that it failed: {}", faults.join("; "));
         page.wrapped(&terminal(&text), 4, shown);

@@ -37,7 +37,7 @@ pub use origin::LoadError;
 use origin::{Origin, check_id};
 use pieces::pieces;
 use plain::misread;
-use rule::{Counters, compile_balance, compile_rule, compile_strip};
+use rule::{Counters, compile_balance, compile_rule, compile_strip, keep_moments};
 use signal::{compile_context, compile_signal, field_index, signal_index};
 
 /// The rule base that is shipped.
@@ -231,6 +231,7 @@ impl<'t> Loader<'t> {
                 &self.file,
             )?);
         }
+        keep_moments(&self.file.rule, &rules, &mut counters);
         let mut balances = Vec::new();
         let declared = self.file.balance.iter().zip(&self.balance_origins);
         for (at, (declared, origin)) in declared.enumerate() {
@@ -329,13 +330,16 @@ impl<'t> Loader<'t> {
         let field = |signal: u16, name: &toml::Spanned<String>| {
             field_index(&signals[usize::from(signal)], name, origin)
         };
+        let started = |signal: u16| -> Result<(u16, usize, usize), LoadError> {
+            let (version, build) = (&declared.version, &declared.build);
+            Ok((signal, field(signal, version)?, field(signal, build)?))
+        };
+        let keeper = declared.keeper.as_ref();
+        let keeper = keeper.map(|id| started(signal_index(signals, id, origin)?));
         Ok(Environment {
-            start: Some((
-                start,
-                field(start, &declared.version)?,
-                field(start, &declared.build)?,
-            )),
+            start: Some(started(start)?),
             zone: Some((zone, field(zone, &declared.zone_field)?)),
+            keeper: keeper.transpose()?,
         })
     }
 }

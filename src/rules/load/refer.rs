@@ -25,7 +25,8 @@ impl RuleScope<'_, '_> {
         for name in lists.chain(shares) {
             self.counter(name)?;
         }
-        for fact in self.declared.facts.values() {
+        for (name, fact) in &self.declared.facts {
+            self.check_source(name, fact)?;
             match &fact.count {
                 Some(count) => self.check_field(count, &fact.value)?,
                 None => self.check_fact(fact)?,
@@ -67,6 +68,27 @@ impl RuleScope<'_, '_> {
             counter.values.push(at);
         }
         Ok(())
+    }
+
+    /// A fact is of one thing.
+    fn check_source(&self, name: &str, fact: &FactDecl) -> Result<(), LoadError> {
+        let sources = [
+            ("stall", &fact.stall),
+            ("arrival", &fact.arrival),
+            ("wal", &fact.wal),
+            ("count", &fact.count),
+        ];
+        let given = sources
+            .iter()
+            .filter_map(|(key, it)| Some((*key, it.as_ref()?)));
+        let given: Vec<(&str, &Spanned<String>)> = given.collect();
+        let [(first, _), (second, at), ..] = given[..] else {
+            return Ok(());
+        };
+        let message =
+            format!("the fact {name:?} has {first} and {second}, which exclude each other");
+        let hint = format!("leave out {first} or {second}, or make it two facts");
+        Err(self.origin.fault(at.span(), message, hint))
     }
 
     /// A fact names a stall, and a field of its signal or a measure of the stall; or a measure of a problem or a silence.

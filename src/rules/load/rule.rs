@@ -10,6 +10,7 @@ use super::origin::{LoadError, Origin, duration};
 use super::scope::RuleScope;
 use super::signal::{field_index, signal_index};
 use super::stall::compile_stalls;
+use crate::rules::conclude::reporting;
 use crate::rules::schema::{
     BalanceDecl, CountDecl, File, RuleDecl, StallDecl, StripDecl, WalCountDecl,
 };
@@ -36,6 +37,7 @@ fn bare(signal: Option<u16>) -> Counter {
         signal,
         filters: Vec::new(),
         below: None,
+        not_after: Vec::new(),
         windows: Vec::new(),
         values: Vec::new(),
         timed: false,
@@ -74,21 +76,45 @@ impl Counters<'_> {
         let below = below
             .map(|fields| compared(&self.signals[usize::from(signal)], fields, origin))
             .transpose()?;
-        let is_same = |known: &Counter| {
-            let (filtered, counted) = (known.filters == filters, known.sum == sum);
-            let taken = (known.signal, known.below, known.per_query);
-            filtered && counted && taken == (Some(signal), below, declared.per_query)
-        };
-        if let Some(at) = self.list.iter().position(is_same) {
-            return Ok(at);
-        }
-        Ok(self.push(Counter {
+        let causes = declared.not_after.iter();
+        let causes = causes.map(|name| signal_index(self.signals, name, origin));
+        let causes = causes.collect::<Result<Vec<u16>, LoadError>>()?.into_iter();
+        let not_after: Vec<usize> = causes
+            .map(|cause| {
+                let at = self.shared(bare(Some(cause)));
+                self.timed(at)
+            })
+            .collect();
+        let is_timed = !not_after.is_empty();
+        let at = self.shared(Counter {
             filters,
             below,
             sum,
             per_query: declared.per_query,
+            not_after,
+            timed: is_timed,
             ..bare(Some(signal))
-        }))
+        });
+        Ok(at)
+    }
+
+    /// The counter that counts the same, or this one.
+    fn shared(&mut self, counter: Counter) -> usize {
+        let is_same = |known: &Counter| {
+            let (signal, filters) = (known.signal, &known.filters);
+            let is_alike = (signal, filters) == (counter.signal, &counter.filters);
+            let counted = (known.sum, known.below, known.per_query, &known.not_after);
+            is_alike
+                && counted
+                    == (
+                        counter.sum,
+                        counter.below,
+                        counter.per_query,
+                        &counter.not_after,
+                    )
+        };
+        let known = self.list.iter().position(is_same);
+        known.unwrap_or_else(|| self.push(counter))
     }
 
     fn push(&mut self, counter: Counter) -> usize {
@@ -103,8 +129,8 @@ impl Counters<'_> {
         owner: &Spanned<String>,
         origin: Origin<'_>,
     ) -> Result<usize, LoadError> {
-        let is_bare =
-            declared.filters.is_empty() && declared.sum.is_none() && declared.below.is_none();
+        let is_whole = declared.sum.is_none() && declared.below.is_none();
+        let is_bare = is_whole && declared.filters.is_empty() && declared.not_after.is_empty();
         let (None, Some(wal), true) = (&declared.signal, &declared.wal, is_bare) else {
             let message = format!(
                 "a count of {} is of nothing or of two things",
@@ -280,6 +306,20 @@ pub(super) fn compile_rule(
         when,
         verdicts,
     })
+}
+
+/// Keeps the stamps of what each record of a rule may follow from by itself, and those of its own.
+pub(super) fn keep_moments(declared: &[RuleDecl], rules: &[Rule], counters: &mut Counters<'_>) {
+    for (rule, own) in rules.iter().zip(declared).filter(|it| it.1.after_first) {
+        let is_cause =
+            |id: &Spanned<String>| own.caused_by.iter().any(|it| it.get_ref() == id.get_ref());
+        let causes = rules.iter().zip(declared).filter(|it| is_cause(&it.1.id));
+        for (rule, declared) in causes.chain([(rule, own)]) {
+            for counter in reporting(rule, declared) {
+                counters.timed(counter);
+            }
+        }
+    }
 }
 
 pub(super) fn compile_balance(

@@ -195,7 +195,11 @@ impl RuleScope<'_, '_> {
             let known: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
             let (rule, asked) = (self.declared.id.get_ref(), name.get_ref());
             let message = format!("the rule {rule} has no {what} {asked:?}");
-            let hint = format!("its {what}s are {}", known.join(", "));
+            let hint = if known.is_empty() {
+                format!("it has none: declare {what}s.{asked} = {{ ... }}")
+            } else {
+                format!("its {what}s are {}", known.join(", "))
+            };
             self.origin.fault(name.span(), message, hint)
         })
     }

@@ -85,6 +85,7 @@ pub(super) fn compile_signal(
         derived,
         context: None,
         benign: declared.benign,
+        keeper: declared.keeper,
         positions,
         mark: declared.mark,
     })

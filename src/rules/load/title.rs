@@ -57,7 +57,7 @@ impl RuleScope<'_, '_> {
         let form = format!("write {{{name}|one|many}}, with the word for one and that for several");
         match words[..] {
             [] => Ok(()),
-            [_, _] if !is_counted && !matches!(name, "reporters" | "accused") => {
+            [_, _] if is_share => {
                 let message = format!("{name:?} is no count, so that no word can agree with it");
                 Err((message, format!("write {{{name}}}")))
             }

@@ -13,6 +13,8 @@ pub struct EnvironmentDecl {
     pub version: Spanned<String>,
     /// Its field with the build.
     pub build: Spanned<String>,
+    /// The signal of a start of the coordination service alone, if it writes the format of the servers.
+    pub keeper: Option<Spanned<String>>,
     /// The signal that names the zone.
     pub zone: Spanned<String>,
     /// Its field.

@@ -153,9 +153,6 @@ pub struct FactDecl {
     pub count: Option<Spanned<String>>,
     /// A field of its signal, or one of the measures of a stall, a problem or a silence.
     pub value: Spanned<String>,
-    /// With `count`: how many different values the field has, and not which.
-    #[serde(default)]
-    pub different: bool,
 }
 
 /// A rule whose finding explains this one because a position that this one is about lies where that one's WAL is wrong.
@@ -193,6 +190,9 @@ pub struct CountDecl {
     /// Queries are counted: of several loggers' records of one that failed the first.
     #[serde(default)]
     pub per_query: bool,
+    /// Signals that explain an occurrence where they stand before it in the life of the process that ended: those are left out.
+    #[serde(default)]
+    pub not_after: Vec<Spanned<String>>,
 }
 
 /// Problems of WALs; what is empty or absent admits all.

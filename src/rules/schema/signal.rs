@@ -12,6 +12,10 @@ use crate::vocab::{Level, MarkKind};
 /// A signal.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of its own in the file"
+)]
 pub struct SignalDecl {
     /// Its id, in kebab case.
     pub id: Spanned<String>,
@@ -68,6 +72,9 @@ pub struct SignalDecl {
     /// Said even where it did not occur, if it could have been observed: `0` is worth a line.
     #[serde(default)]
     pub always: bool,
+    /// Keepers log it, too; other signals of a server's format are the servers' alone.
+    #[serde(default)]
+    pub keeper: bool,
     /// The kind of mark that its occurrences get on the time axis.
     pub mark: Option<MarkKind>,
     /// Fields that hold positions in a log: they are followed over time.

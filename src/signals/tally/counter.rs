@@ -21,6 +21,8 @@ pub struct Counter {
     pub filters: Vec<(usize, Vec<String>)>,
     /// Two fields of which the first must be the smaller number.
     pub below: Option<(usize, usize)>,
+    /// Counters that keep their stamps: what one of them counts explains the occurrence after it, which is left out in the end.
+    pub not_after: Vec<usize>,
     /// Windows whose fill is watched: at least so many within so many microseconds.
     pub windows: Vec<Window>,
     /// The fields whose values are counted, for a counter that takes only some occurrences.
@@ -60,6 +62,16 @@ pub struct Window {
     pub at_least: u64,
     /// Microseconds, both edges included.
     pub within: i64,
+}
+
+impl Window {
+    /// When stamps in order fill it first.
+    fn first(&self, times: &[Timestamp]) -> Option<Timestamp> {
+        let wide = usize::try_from(self.at_least).unwrap_or(usize::MAX).max(1);
+        let mut runs = times.windows(wide);
+        let filled = runs.find(|run| run[run.len() - 1].0 - run[0].0 <= self.within);
+        filled.map(|run| run[0])
+    }
 }
 
 /// What one [`Counter`] counted on one node. Suspect records are left out: they ground nothing.
@@ -136,6 +148,20 @@ impl CounterTally {
 }
 
 impl CounterTally {
+    /// Leaves out occurrences that something explains, once all are counted; the counter keeps their stamps.
+    pub fn leave_out(&mut self, counter: &Counter, is_explained: impl Fn(Timestamp) -> bool) {
+        let before = self.times.len();
+        self.times.retain(|time| !is_explained(*time));
+        let left_out = u64::try_from(before - self.times.len()).unwrap_or(u64::MAX);
+        self.all.count = self.all.count.saturating_sub(left_out);
+        let ends = self.times.iter().min().zip(self.times.iter().max());
+        self.all.span = ends.map(|(first, last)| (*first, *last));
+        self.evidence
+            .retain(|one| one.time.is_none_or(|time| !is_explained(time)));
+        let filled = counter.windows.iter().map(|it| it.first(&self.times));
+        self.filled = filled.collect();
+    }
+
     pub(super) fn absorb(&mut self, other: Self) {
         self.all.merge(other.all);
         self.filled
@@ -166,6 +192,7 @@ mod tests {
             signal: Some(0),
             filters: Vec::new(),
             below: None,
+            not_after: Vec::new(),
             windows: vec![window],
             timed: false,
             rated: false,

@@ -166,6 +166,8 @@ pub struct Seen {
     pub wal: bool,
     /// Some lines of a log, as grep finds them.
     pub excerpt: bool,
+    /// Its logs in a server's format are a Keeper's; known when all of them are read.
+    pub keeper_alone: bool,
 }
 
 impl Seen {
@@ -305,6 +307,16 @@ impl NodeTally {
             .rev()
             .filter(|level| *level != Level::None)
             .find(|level| self.seen.levels & (1 << level.index()) != 0)
+    }
+
+    /// The level down to which its logs show records: an err.log goes down to Warning at least.
+    pub fn shown_level(&self) -> Level {
+        let floor = if self.seen.err {
+            Level::Warning
+        } else {
+            Level::Fatal
+        };
+        self.log_level().unwrap_or(floor).max(floor)
     }
 
     /// Widens the node's span.

@@ -169,6 +169,13 @@ fn the_summary_of_a_step_is_added_where_the_workflow_wants_it() {
         text.starts_with("# before\n# 1 failing leaf, 1 failure by signature"),
         "{text}"
     );
+    // What another wrote may lack the end of its last line.
+    std::fs::write(&summary, "before").unwrap();
+    let mut command = binary(&["ci", path.to_str().unwrap()]);
+    command.env("GITHUB_STEP_SUMMARY", &summary);
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+    let text = std::fs::read_to_string(&summary).unwrap();
+    assert!(text.starts_with("before\n# 1 failing leaf"), "{text}");
     // GitHub drops what is longer than 1 MiB, so the rest of it is kept free.
     let full = vec![b'x'; (1 << 20) - 300];
     std::fs::File::create(&summary)

@@ -49,6 +49,33 @@ fn a_praktika_job_that_failed_by_its_status_or_a_check_is_red() {
     }
 }
 
+#[test]
+fn a_check_that_failed_is_told_beside_failing_tests_in_every_output() {
+    let result = |name: &str, status: &str, info: &str| {
+        format!(
+            "{{\"name\": \"{name}\", \"status\": \"{status}\", \"results\": [], \"info\": \"{info}\"}}"
+        )
+    };
+    let results = [
+        result("00002_b", "FAIL", "result differs"),
+        result("Check errors", "failure", "Server died\\nat once"),
+        result("Hung check failed", "OK", ""),
+    ];
+    let folder = Folder::with("result.json", praktika("failure", &results.join(", ")));
+    for format in [
+        "text", "markdown", "bug", "html", "github", "junit", "sarif",
+    ] {
+        let ran = ci(folder.path(), &["--format", format]);
+        assert_eq!(ran.code, Some(1), "{format}");
+        assert!(
+            ran.out.contains("Check errors: failure: Server died"),
+            "{format}: {}",
+            ran.out
+        );
+        assert!(!ran.out.contains("Hung check failed: OK"), "{format}");
+    }
+}
+
 /// A step with a session of pytest that passed.
 const SESSION: &str = "\
 ##[group]Run pytest

@@ -329,3 +329,35 @@ fn a_test_whose_subtest_failed_failed_once() {
     let seconds = leaf(&log, "test_s").seconds.unwrap();
     assert!((seconds - 0.048_899).abs() < 1e-6, "{seconds}");
 }
+
+/// One failure as pytest prints it in colors.
+const IN_COLORS: &str = "\
+\x1b[31m\x1b[1m____ test_x ____\x1b[0m
+>       \x1b[94massert\x1b[39;49;00m f()
+\x1b[1m\x1b[31mE       AssertionError: assert 0 == 2\x1b[0m
+\x1b[1m\x1b[31mE        +  where 1 = f()\x1b[0m
+\x1b[1m\x1b[31mtest_a.py\x1b[0m:3: AssertionError
+";
+
+#[test]
+fn a_job_whose_pytest_prints_in_colors_is_no_log_of_a_server() {
+    let text = [
+        "##[group]Run pytest\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n",
+        "============================= test session starts ==============================\n",
+        "collected 12 items\n\ntest_a.py FFFFFFFFFFFF [100%]\n",
+        "=================================== FAILURES ===================================\n",
+        &IN_COLORS.repeat(12),
+        "============================= \x1b[31m\x1b[1m12 failed\x1b[0m in 0.10s ==============================\n",
+        "##[error]Process completed with exit code 1.\n",
+    ]
+    .concat();
+    let lines = text.lines();
+    let stamped: String = lines
+        .flat_map(|line| ["2026-03-01T10:00:00.1234567Z ", line, "\n"])
+        .collect();
+    let folder = crate::product::Folder::with("job.txt", stamped);
+    let report = ci(folder.path(), &["--format", "json"]).report();
+    assert_eq!(report.inputs[0].format, "actions-log");
+    assert_eq!(report.records.total, 0);
+    assert_eq!(report.tests.runs[0].totals["test"]["failed"], 12);
+}

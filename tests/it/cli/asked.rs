@@ -273,3 +273,52 @@ fn a_continuation_line_is_explained_as_its_record() {
     assert!(at(3).contains(":3, of the record at line 1, count for it?"));
     assert!(at(4).contains(":4 count for it?"));
 }
+
+#[test]
+fn stamps_alone_make_no_log_of_a_job_that_passed() {
+    let stamped = |text: &str| {
+        let lines = text.lines().enumerate();
+        let lines = lines.map(|(at, line)| format!("2026-03-01T10:00:{at:02}.0000000Z {line}\n"));
+        lines.collect::<String>()
+    };
+    let (app, green, red) = (
+        "some line\nanother one\n",
+        "##[group]Run make\nmake\nshell: /usr/bin/bash -e {0}\n##[endgroup]\ndone\n",
+        "##[group]Run make\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n##[error]Process completed with exit code 2.\n",
+    );
+    for (text, code) in [(app, 3), (green, 3), (red, 0)] {
+        let folder = Folder::with("app.log", stamped(text));
+        let ran = analyze(folder.path(), &[]);
+        assert_eq!(ran.code, Some(code), "{text}: {}", ran.out);
+        let is_said = ran.err.contains("nothing was recognised under ");
+        assert_eq!(is_said, code == 3, "{text}: {}", ran.err);
+    }
+    // Beside a log it hides nothing.
+    let folder = Folder::with("app.log", stamped(app));
+    folder.put("n1/clickhouse-server.log", TWO);
+    assert_eq!(analyze(folder.path(), &[]).code, Some(0));
+}
+
+#[test]
+fn what_a_machine_killed_is_in_the_headline_where_no_rule_fired() {
+    let inspect = "[{\"Name\": \"/ch1-1\", \"State\": {\"Status\": \"exited\", \"OOMKilled\": true, \"ExitCode\": 137, \
+                   \"StartedAt\": \"2026-09-01T09:00:00Z\", \"FinishedAt\": \"2026-09-01T10:00:20Z\"}, \"RestartCount\": 0}]";
+    let calm = record("10:00:00.000000", "Debug", "a", "b");
+    let folder = Folder::with("ch1/clickhouse-server.log", calm);
+    folder.put("inspect.json", inspect);
+    let said = |format| analyze(folder.path(), &["--format", format]).out;
+    let text = said("text");
+    let head = "out-of-memory of ch1-1 is told beside the logs; no finding in 1 record of 1 node";
+    assert!(text.starts_with(head), "{text}");
+    for format in ["markdown", "html"] {
+        let out = said(format);
+        let head = "Out-of-memory of ch1-1 is told beside the logs; no finding";
+        assert!(out.contains(head), "{format}: {out}");
+        assert!(!out.to_lowercase().contains("nothing found"), "{format}");
+    }
+    // Alone it is no log either.
+    let folder = Folder::with("inspect.json", inspect);
+    let text = analyze(folder.path(), &[]).out;
+    let head = "out-of-memory of ch1-1 is told beside the logs; no log record in what was given";
+    assert!(text.starts_with(head), "{text}");
+}

@@ -427,3 +427,58 @@ fn a_cause_leads_before_what_follows_from_it_and_the_length_is_said_to_be_a_sum(
     let lengths = text.matches(" of logs, all nodes added up");
     assert_eq!(lengths.count(), 2, "{text}");
 }
+
+/// Twelve fetches of a part that are refused, and the part behind them if it comes.
+fn storm(comes: bool) -> String {
+    let storage = "shop.orders (StorageReplicatedMergeTree)";
+    let path = "/clickhouse/tables/orders/replicas/n1";
+    let refused = "DB::StorageReplicatedMergeTree::queueTask()::<lambda(X&)>: Poco::Exception. Code: 1000, e.code() = 111, e.displayText() = Connection refused, e.what() = x";
+    let mut log = String::new();
+    for second in 0..12 {
+        let at = format!("10:00:{second:02}.000000");
+        log += &record(
+            &at,
+            "Debug",
+            storage,
+            &format!("Fetching part all_1_1_0 from {path}"),
+        );
+        log += &record(&at, "Error", storage, refused);
+    }
+    let part = if comes { "all_1_1_0" } else { "all_2_2_0" };
+    log + &record(
+        "10:00:20.000000",
+        "Debug",
+        storage,
+        &format!("Fetched part {part} from {path}"),
+    )
+}
+
+#[test]
+fn a_storm_that_healed_in_one_and_not_in_the_other_differs() {
+    let (healed, open) = (folder("n2", &storm(true)), folder("n2", &storm(false)));
+    let path = |it: &Folder| it.path().to_str().unwrap().to_owned();
+    let (healed_path, open_path) = (path(&healed), path(&open));
+    let forth = json(&healed, &open);
+    assert_eq!(direction(&forth, "finding", "fetch-storm", ""), "more");
+    let back = json(&open, &healed);
+    assert_eq!(direction(&back, "finding", "fetch-storm", ""), "less");
+    let same = json(&open, &open);
+    assert_eq!(direction(&same, "finding", "fetch-storm", ""), "same");
+    let ran = diff(&healed_path, &open_path, &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(
+        ran.out.contains("high, healed -> high, parts missing"),
+        "{}",
+        ran.out
+    );
+    let words: Vec<&str> = ran.out.split_whitespace().collect();
+    let title = "1 part is still missing where the log ends";
+    assert!(words.join(" ").contains(title), "{}", ran.out);
+    assert_eq!(diff(&open_path, &healed_path, &[]).code, Some(0));
+    // Each node by itself: one heals that did not, the other does not any more.
+    healed.put("n3/clickhouse-server.log", storm(false));
+    open.put("n3/clickhouse-server.log", storm(true));
+    let ran = diff(&healed_path, &open_path, &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("12 fetches failed at n2"), "{}", ran.out);
+}

@@ -44,17 +44,21 @@ fn a_title_with_a_broken_brace_bracket_or_word_is_refused_where_it_stands() {
         ("{failed|time|times|x}", "has not two words"),
         ("{failed|time|}", "has not two words"),
         ("{fialed|time|times}", "the title names \"fialed\""),
-        ("at {nodes|node|nodes}", "\"nodes\" is no count"),
         ("seen [{failed} of it", "a bracket is not closed"),
         ("seen {failed} of it]", "has no other one"),
     ];
     let cases: Vec<_> = cases.map(|(text, says)| (title(text), 17, says)).into();
     refused(&cases);
+    // A share has no one and no several.
+    let share = "shares.part = { count = \"failed\", of = [\"failed\"] }";
+    let share = rule(COUNTS, ONCE, "at {part|node|nodes}", share);
+    refused(&[(share, 17, "\"part\" is no count")]);
     // What a finding is not may name counts as well.
     let not = rule(COUNTS, ONCE, "t", "not-this = [\"not {failed|one}\"]");
     refused(&[(not, 12, "has not two words")]);
     for sound in [
         "{failed|time|times} at {reporters}",
+        "{reporters|has|have} failed",
         "seen[, {failed} times]",
     ] {
         assert_eq!(rules("lint", &title(sound)).code, Some(1), "{sound}");
@@ -436,4 +440,34 @@ fn a_class_that_is_no_regular_expression_is_refused_and_all_shipped_ones_are_sou
         }
     }
     assert!(checked > 0);
+}
+
+#[test]
+fn a_fact_of_two_things_and_an_arrival_of_a_rule_without_any_are_refused_with_what_to_write() {
+    let fact = |fact: &str| {
+        let facts = format!("facts.gone = {fact}");
+        rule(COUNTS, ONCE, "t", &facts)
+    };
+    refused(&[
+        (
+            fact(r#"{ arrival = "parts", count = "failed", value = "missing" }"#),
+            12,
+            "the fact \"gone\" has arrival and count, which exclude each other\n",
+        ),
+        (
+            fact(r#"{ arrival = "parts", count = "failed", value = "missing" }"#),
+            12,
+            "hint: leave out arrival or count, or make it two facts",
+        ),
+        (
+            fact(r#"{ stall = "still", arrival = "parts", value = "missing" }"#),
+            12,
+            "has stall and arrival, which exclude each other",
+        ),
+        (
+            rule(COUNTS, r#"{ arrived = "parts" }"#, "t", ""),
+            11,
+            "hint: it has none: declare arrivals.parts = { ... }",
+        ),
+    ]);
 }

@@ -90,6 +90,37 @@ fn out_writes_every_report_twice_the_same_and_spares_what_is_there() {
     assert_eq!(files(&first).len(), 13 + tables.len());
 }
 
+#[test]
+fn what_a_killed_run_left_is_removed_and_needs_no_force() {
+    let folder = Folder::with("out/.casdiag-unfinished-Ab12cd/report.json", "{");
+    folder.put("out/.casdiag-unfinished-Ab12cd/tables/nodes.csv", "");
+    // An older version left files.
+    folder.put("out/.casdiag-Ab12cd", "{");
+    let out = folder.path().join("out");
+    let ran = analyze(&samples(), &["--out", out.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let written = files(&out);
+    let hidden: Vec<&str> = written
+        .iter()
+        .map(|(path, _)| path.as_str())
+        .filter(|path| path.starts_with('.'))
+        .collect();
+    assert_eq!(hidden, [".casdiag-Ab12cd"], "whoever made it");
+    assert!(!bytes_of(&written, "report.json").is_empty());
+}
+
+#[test]
+fn where_an_output_cannot_be_put_none_is() {
+    // The tables have no room: a file is called like their folder.
+    let folder = Folder::with("out/tables", "mine");
+    let out = folder.path().join("out");
+    let ran = analyze(&samples(), &["--out", out.to_str().unwrap(), "--force"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("cannot write"), "{}", ran.err);
+    let left: Vec<String> = files(&out).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(left, ["tables"]);
+}
+
 /// Every output of a plan, in one piece.
 fn rendered(plan: &Plan) -> Vec<u8> {
     let report = product::report_of(plan);

@@ -6,6 +6,7 @@ mod excerpts;
 mod forged;
 mod generated;
 mod once;
+mod plain;
 mod positions;
 mod queries;
 mod quoted;

@@ -153,19 +153,19 @@ fn one_name_one_table_one_part_and_one_container_are_no_seven() {
             "parts-damaged",
             check,
             lost,
-            "at n1 1 part is on no replica, said 5 times",
+            "1 part is on no replica, as n1 found in 5 records",
         ),
         (
             "parts-damaged",
             check,
             broken,
-            "1 part on the disk of n1 looked broken 5 times, to be fetched anew",
+            "1 part looked broken on the disk of n1, to be fetched anew",
         ),
         (
             "parts-missing",
             "db.t (StorageReplicatedMergeTree)",
             missing,
-            "parts were not on the disk of n1 when it started: 1 part, said 5 times;",
+            "1 part not on the disk of n1 at a start, which should have been there: fetched from other replicas",
         ),
     ] {
         let report = report(&fails(&[logger], text));

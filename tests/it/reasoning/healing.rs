@@ -331,5 +331,9 @@ fn only_a_start_of_the_service_while_servers_try_to_reach_it_ends_an_outage() {
         let report = folder.report();
         let title = &findings(&report, "coordination-lost")[0].title;
         assert_eq!(title.contains("because it was down"), is_cause, "{title}");
+        assert!(
+            !is_cause || title.starts_with("n1 lost its session"),
+            "{title}"
+        );
     }
 }

@@ -68,6 +68,19 @@ fn peers_are_named_in_every_spelling_of_their_address() {
 }
 
 #[test]
+fn all_peers_of_a_large_cluster_count() {
+    let tries = (0..300).map(|peer| {
+        format!("Code: 210. DB::NetException: Connection refused (r{peer}:9000). (NETWORK_ERROR)")
+    });
+    let tries: Vec<String> = tries.collect();
+    let tries: Vec<&str> = tries.iter().map(String::as_str).collect();
+    let report = Folder::with("q1/clickhouse-server.err.log", unreached(&tries)).report();
+    let row = signal(&report, "all-tries-failed", "q1").unwrap();
+    let counts: Vec<u64> = row.by["peer"].values().copied().collect();
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (300, 300));
+}
+
+#[test]
 fn a_crash_is_told_by_its_signal_and_its_frames() {
     let folder = repository("tests/cases/logs/h05-fatal-sig11-basedaemon-2021/input");
     let report = product::report(&folder);

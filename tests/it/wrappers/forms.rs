@@ -190,3 +190,43 @@ fn the_pod_is_read_from_the_paths_that_kubernetes_keeps() {
     let folder = Folder::with(&format!("containers/chi-0_ns_clickhouse-{id}.log"), &line);
     assert_eq!(folder.report().nodes[0].id, "chi-0");
 }
+
+#[test]
+fn lines_that_loki_kept_are_read_behind_their_labels() {
+    // Newest first, as logcli prints them unless it is asked otherwise, padded to the longest labels.
+    let log = "\
+2026-09-01T10:00:02Z {app=\"keeper\", level=\"warn\", pod=\"ch-1\"}  2026.09.01 10:00:02.000000 [ 8 ] {} <Warning> b: c
+2026-09-01T10:00:01Z {app=\"ch\", level=\"error\", pod=\"ch-0\"}     2026.09.01 10:00:01.000000 [ 7 ] {} <Error> a: Code: 241. DB::Exception: y
+2026-09-01T10:00:00Z {app=\"ch\", level=\"\", pod=\"ch-0\"}          0. DB::f() @ 0x1
+2026-09-01T10:00:00Z {app=\"ch\", level=\"error\", pod=\"ch-0\"}     2026.09.01 10:00:00.000000 [ 7 ] {} <Error> a: Code: 210. DB::Exception: x
+";
+    let oldest_first: String = log.lines().rev().flat_map(|line| [line, "\n"]).collect();
+    for log in [log, &oldest_first] {
+        let report = Folder::with("logcli.txt", log).report();
+        let by_node = report.records.by_node.iter();
+        let by_node: Vec<(&str, u64)> = by_node.map(|(node, n)| (node.as_str(), *n)).collect();
+        assert_eq!(by_node, [("ch-0", 2), ("ch-1", 1)]);
+        assert_eq!(report.records.continuation_lines, 1);
+        assert_eq!(report.records.unparsed_lines, 0);
+        let codes: Vec<u32> = report.codes.iter().map(|row| row.code).collect();
+        assert_eq!(codes, [210, 241]);
+        let wrapper = report.inputs[0].wrapper.as_deref();
+        assert_eq!(wrapper, Some("stamped-lines, loki-labels"));
+    }
+}
+
+#[test]
+fn labels_without_a_node_leave_it_to_the_folder() {
+    let line = |at: u32, level: &str| {
+        let time = format!("10:00:{at:02}.000000");
+        let record = record(&time, level, "a", "b");
+        format!("2026-09-01T10:00:{at:02}.000000000Z {{app=\"ch\"}} {record}")
+    };
+    let log: String = (0..40)
+        .map(|at| line(at, if at % 4 == 0 { "Error" } else { "Debug" }))
+        .collect();
+    let report = Folder::with("ch1/clickhouse-server.log", log).report();
+    assert_eq!(report.records.by_node.len(), 1);
+    assert_eq!(report.records.by_node["ch1"], 40);
+    assert_eq!(report.records.by_level["error"], 10);
+}
