@@ -130,8 +130,8 @@ fn a_crash_is_counted_once_whether_its_report_is_whole_or_not() {
 /// Twenty checks of one part of each table, each with both records.
 fn lost(tables: &[&str]) -> Report {
     let log = (0..20).flat_map(|minute| {
-        tables.iter().map(move |table| {
-            let head = format!("2026.08.01 10:{minute:02}:00.000000 [ 9 ] {{}} <Error> {table} (3f1c0b5e-0000-4000-8000-000000000000) (ReplicatedMergeTreePartCheckThread): ");
+        tables.iter().enumerate().map(move |(number, table)| {
+            let head = format!("2026.08.01 10:{minute:02}:00.000000 [ 9 ] {{}} <Error> {table} (3f1c0b5e-0000-4000-8000-00000000000{number}) (ReplicatedMergeTreePartCheckThread): ");
             format!("{head}No replica has part covering all_0_0_0 and a merge is impossible: we didn't find a smaller part with the same min block.\n{head}Part all_0_0_0 is lost forever.\n")
         })
     });

@@ -123,7 +123,7 @@ fn failures_whose_name_was_not_resolved_are_named_among_the_kinds() {
         "Code: 198. DB::NetException: Not found address of host: ch1: (ch1:9009). (DNS_ERROR)";
     let log = refused("202602_1_1_0").replace(failure, unresolved);
     let title = storm(&report(&log)).title.clone();
-    let says = "0 answered with an error, 12 for a name that was not resolved); source: n1;";
+    let says = " at n2, 12 for a name that was not resolved; source: n1;";
     assert!(title.contains(says), "{title}");
 }
 
