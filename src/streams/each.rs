@@ -1,6 +1,6 @@
 //! The values beside the first one of a field of which a record holds several.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::count::Said;
 use super::{FoldRules, Scanned};
@@ -16,7 +16,7 @@ pub(super) fn count(
 ) {
     let signal = rules.signals.signal(said.signal);
     for (field, pattern) in &signal.each {
-        let mut seen = HashSet::from([said.values[*field]]);
+        let mut seen = BTreeSet::from([said.values[*field]]);
         for value in pattern.each(entry.bytes.of(&scanned.block.bytes)) {
             if seen.insert(value) {
                 add(tally, rules, said, (*field, value));
