@@ -8,6 +8,9 @@ use crate::time::Timestamp;
 /// How many stamps of one counter are kept per node.
 pub const TIMES_MAX: usize = 20_000;
 
+/// How many records of a counter are kept of which some are left out in the end.
+const SIFTED_MAX: usize = 1_000;
+
 /// A count that a rule asks for: a signal whose fields have given values, or something that is no record.
 #[expect(
     clippy::struct_excessive_bools,
@@ -90,6 +93,8 @@ pub struct CounterTally {
     pub rate: Rate,
     /// The first few.
     pub evidence: Vec<Evidence>,
+    /// Whether some are left out in the end: until then more are kept, so that those that stay can be cited.
+    sifted: bool,
 }
 
 impl CounterTally {
@@ -143,7 +148,16 @@ impl CounterTally {
                 }
             }
         }
-        self.evidence.len() < EVIDENCE_MAX
+        self.sifted = !counter.not_after.is_empty();
+        self.evidence.len() < self.evidence_max()
+    }
+
+    fn evidence_max(&self) -> usize {
+        if self.sifted {
+            SIFTED_MAX
+        } else {
+            EVIDENCE_MAX
+        }
     }
 }
 
@@ -158,6 +172,7 @@ impl CounterTally {
         self.all.span = ends.map(|(first, last)| (*first, *last));
         self.evidence
             .retain(|one| one.time.is_none_or(|time| !is_explained(time)));
+        self.evidence.truncate(EVIDENCE_MAX);
         let filled = counter.windows.iter().map(|it| it.first(&self.times));
         self.filled = filled.collect();
     }
@@ -179,7 +194,8 @@ impl CounterTally {
         self.rate.absorb(&other.rate);
         self.evidence.extend(other.evidence);
         self.evidence.sort_by_key(|one| (one.time, one.at));
-        self.evidence.truncate(EVIDENCE_MAX);
+        self.sifted |= other.sifted;
+        self.evidence.truncate(self.evidence_max());
     }
 }
 

@@ -7,6 +7,7 @@ mod exported;
 mod extent;
 mod name;
 mod paired;
+mod part;
 mod rate;
 mod signal;
 mod stall;
@@ -230,6 +231,9 @@ impl NodeTally {
         }
         for sample in self.paired.values_mut() {
             sample.bound();
+        }
+        for arrivals in self.arrivals.values_mut() {
+            arrivals.settle();
         }
     }
 

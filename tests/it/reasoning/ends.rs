@@ -106,6 +106,33 @@ fn a_kill_that_the_watchdog_tells_is_counted_once_with_its_restart() {
 }
 
 #[test]
+fn a_kill_after_many_crashes_is_the_one_that_is_cited() {
+    let stamps: Vec<String> = (1..=12).map(|day| format!("{day:02} 10:00:0")).collect();
+    let stamps =
+        |second: u8| -> Vec<String> { stamps.iter().map(|day| format!("{day}{second}")).collect() };
+    let (crashes, starts, ends) = (stamps(0), stamps(5), stamps(6));
+    let lives = crashes.iter().zip(&starts).zip(&ends);
+    let lives = lives.flat_map(|((crash, start), end)| {
+        [
+            (crash.as_str(), FULL),
+            (start.as_str(), START),
+            (end.as_str(), UNCLEAN),
+        ]
+    });
+    let last = [("13 10:00:05", START), ("13 10:00:06", UNCLEAN)];
+    let report = at(&lives.chain(last).collect::<Vec<_>>());
+    let killed = only(&report, "process-killed");
+    assert_eq!(killed.counts["unclean"], 1);
+    let cited: Vec<&str> = killed.evidence.iter().map(|it| it.text.as_str()).collect();
+    assert!(
+        cited
+            .iter()
+            .any(|text| text.starts_with("2026.08.13 10:00:06")),
+        "{cited:?}"
+    );
+}
+
+#[test]
 fn a_crash_is_counted_once_whether_its_report_is_whole_or_not() {
     let report = at(&[
         ("01 10:00:00", START),
