@@ -22,7 +22,7 @@ pub(super) struct Said<'v> {
     pub(super) suspect: bool,
     /// The most that it adds to a sum.
     pub(super) weight_max: u64,
-    /// The table that its record is about; empty where no stall asks for it.
+    /// The table that its record is about; empty where nothing asks for it.
     pub(super) table: &'v [u8],
     /// Whether another logger's record said the same of its query before.
     pub(super) is_again: bool,

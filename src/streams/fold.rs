@@ -424,8 +424,11 @@ impl<'s> Fold<'s> {
         let uses = &self.rules.uses[usize::from(found.signal)];
         let text = (self.format, entry.bytes.of(&scanned.block.bytes));
         let is_again = !suspect && self.queries.repeats(uses, found.signal, text);
-        let asks = uses.stalls.first();
-        let table = asks.map_or(&b""[..], |_| table_of(scanned, entry));
+        let table = if uses.of_table {
+            table_of(scanned, entry)
+        } else {
+            b""
+        };
         let ready = self
             .contexts
             .follow(self.rules.signals, found.signal, entry, &values);
@@ -450,9 +453,8 @@ impl<'s> Fold<'s> {
         }
         let tally = self.tally_of(scanned, entry);
         if !suspect {
-            let found = (found.signal, &values[..]);
-            awaited::note(tally, rules, scanned, entry, found);
-            arrivals::note(tally, rules, (scanned, entry), found, evidence);
+            awaited::note(tally, rules, &said);
+            arrivals::note(tally, rules, &said, evidence);
         }
         count(tally, rules, &said, evidence);
         if !suspect && !signal.each.is_empty() {

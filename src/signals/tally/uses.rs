@@ -20,6 +20,8 @@ pub struct Uses {
     pub awaited: Vec<usize>,
     /// What says that a part did not come, or brings one.
     pub arrivals: Vec<ArrivalUse>,
+    /// Whether any of these asks for the table that a record is about.
+    pub of_table: bool,
 }
 
 /// What a signal's records say of parts that did not come at first.
@@ -86,7 +88,9 @@ impl Uses {
             }
         }
         for (at, stall) in stalls.iter().enumerate() {
-            uses[usize::from(stall.signal)].stalls.push(at);
+            let uses = &mut uses[usize::from(stall.signal)];
+            uses.stalls.push(at);
+            uses.of_table |= stall.of_table;
         }
         for (at, side) in sides.iter().enumerate() {
             uses[usize::from(side.signal)].sides.push(at);
@@ -102,6 +106,9 @@ impl Uses {
                     says,
                 });
             }
+        }
+        for uses in &mut uses {
+            uses.of_table |= !(uses.awaited.is_empty() && uses.arrivals.is_empty());
         }
         uses
     }
